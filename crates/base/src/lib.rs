@@ -1,0 +1,18 @@
+//! Typed indices, the tables that they index, and the project's hash maps.
+//!
+//! An entity of a net or of a program is a four-byte `Copy` index into a table that owns its data.
+//! The index type is a bare noun (`Place`), what it points to ends in `Data` (`PlaceData`). References
+//! between entities are then plain numbers: no lifetimes, cheap to hash, stable to print.
+
+#![forbid(unsafe_code)]
+
+mod index_vec;
+mod rng;
+
+pub use index_vec::{Idx, IndexVec};
+pub use rng::Rng;
+
+/// The hash map for small keys such as indices. Its order is arbitrary: never iterate it into output.
+pub type FxHashMap<K, V> = rustc_hash::FxHashMap<K, V>;
+/// The hash set for small keys such as indices. Its order is arbitrary: never iterate it into output.
+pub type FxHashSet<K> = rustc_hash::FxHashSet<K>;

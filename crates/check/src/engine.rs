@@ -1,0 +1,79 @@
+//! What is asked of an engine.
+
+use std::time::Duration;
+
+use pdnet_net::Net;
+
+use crate::{Fairness, Outcome, Property};
+
+/// Limits of a search. Meeting one is an ordinary outcome: [`crate::Verdict::Unknown`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Wall-clock time for the whole request.
+    pub timeout: Option<Duration>,
+    /// Bytes for states and search.
+    pub memory: Option<u64>,
+    /// Number of states (of each search).
+    pub states: Option<u64>,
+}
+
+/// A request: properties of one net.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The net.
+    pub net: &'a Net,
+    /// The properties, each to get a verdict of its own.
+    pub properties: &'a [Property],
+    /// Which runs count for LTL.
+    pub fairness: Fairness,
+    /// Limits.
+    pub limits: Limits,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// States so far.
+    pub states: u64,
+    /// Steps so far.
+    pub transitions: u64,
+    /// States found and not yet expanded.
+    pub frontier: u64,
+    /// Bytes in use.
+    pub memory_bytes: u64,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Stop and tell what was found.
+    Stop,
+}
+
+/// Hears of the progress; the command-line room shows it. Called a few times a second at most.
+pub trait Observer {
+    /// The search is this far.
+    fn progress(&mut self, progress: &Progress) -> Control;
+}
+
+/// An observer that says nothing and never stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn progress(&mut self, _: &Progress) -> Control {
+        Control::Continue
+    }
+}
+
+/// A way to answer requests.
+pub trait Engine {
+    /// Its name in the output.
+    fn name(&self) -> &'static str;
+
+    /// One outcome for each property of the request, in their order. Deterministic: the same request gives
+    /// the same verdicts and the same traces, limits of time and memory aside.
+    fn check(&self, request: &Request<'_>, observer: &mut dyn Observer) -> Vec<Outcome>;
+}

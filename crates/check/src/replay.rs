@@ -1,0 +1,225 @@
+//! The replay of a violation on the reference interpreter.
+//!
+//! An engine's word is not enough: a run is shown only after every one of its steps was found enabled by
+//! the interpreter, and after the run as a whole was found to break the property, by the meaning of the
+//! formula rather than by an automaton.
+
+use std::fmt;
+
+use pdnet_logic::Ltl;
+use pdnet_net::{Firing, Interpreter, Marking, Net, Successor};
+
+use crate::{Fairness, Property, PropertyKind, Trace, TraceEnd};
+
+/// One step of a replayed run.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What fired.
+    pub firing: Firing,
+    /// The marking after it.
+    pub after: Marking,
+    /// The values of the property's atoms after it, by number.
+    pub letter: u64,
+}
+
+/// A run that was found to be one, and to break the property.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// The initial marking.
+    pub initial: Marking,
+    /// The values of the atoms in the initial marking.
+    pub initial_letter: u64,
+    /// The steps before the cycle, or all of them.
+    pub prefix: Vec<Step>,
+    /// The steps of the cycle; empty where the run ends or its rest does not matter.
+    pub cycle: Vec<Step>,
+    /// How the run goes on.
+    pub end: TraceEnd,
+    /// Threads that could move at every point of the cycle (weakly) or at some point of it (strongly),
+    /// and never do. Empty where the run ends.
+    pub starved: Vec<Starved>,
+}
+
+/// A thread that a run leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Starved {
+    /// The thread.
+    pub thread: i64,
+    /// It could move all the time, not only now and then.
+    pub always_enabled: bool,
+}
+
+/// Why a run is not shown. Always a bug of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplayError {
+    /// A step is not enabled.
+    NotEnabled {
+        /// Its position in the run.
+        step: usize,
+    },
+    /// A step ends the run although more follow, or the cycle contains a step without successor.
+    Pruned {
+        /// Its position in the run.
+        step: usize,
+    },
+    /// The cycle does not come back to its first marking.
+    OpenCycle,
+    /// The run is said to end, and does not.
+    NotAtEnd,
+    /// The run does not break the property.
+    NoViolation,
+    /// The run is not fair.
+    Unfair,
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotEnabled { step } => write!(f, "step {step} of the run is not enabled"),
+            Self::Pruned { step } => write!(f, "step {step} of the run has no successor"),
+            Self::OpenCycle => write!(f, "the cycle does not close"),
+            Self::NotAtEnd => write!(f, "the run does not end where it is said to"),
+            Self::NoViolation => write!(f, "the run does not break the property"),
+            Self::Unfair => write!(f, "the run is not fair"),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+/// Replays a trace of a violation of `property`.
+///
+/// # Errors
+/// When the trace is no run of the net, or does not break the property under the given fairness.
+pub fn replay(
+    net: &Net,
+    property: &Property,
+    fairness: Fairness,
+    trace: &Trace,
+) -> Result<Replay, ReplayError> {
+    let interpreter = Interpreter::new(net);
+    let initial = interpreter.initial();
+    let mut player = Player { interpreter, property, current: initial.clone(), n_steps: 0 };
+    let initial_letter = player.letter();
+    let prefix = player.play(&trace.prefix)?;
+    let last_is_target = match &property.kind {
+        PropertyKind::NeverFires(transitions) => {
+            trace.prefix.last().is_some_and(|firing| transitions.contains(&firing.transition))
+        }
+        PropertyKind::NoDeadlock | PropertyKind::Ltl { .. } => false,
+    };
+    let at_cycle = player.current.clone();
+    let mut starved = Vec::new();
+    let cycle = match &trace.end {
+        TraceEnd::Cycle(firings) => {
+            let steps = player.play(firings)?;
+            if firings.is_empty() || player.current != at_cycle {
+                return Err(ReplayError::OpenCycle);
+            }
+            starved = starved_threads(interpreter, &steps);
+            steps
+        }
+        TraceEnd::Stutter => {
+            if !interpreter.enabled(&player.current).is_empty() {
+                return Err(ReplayError::NotAtEnd);
+            }
+            Vec::new()
+        }
+        TraceEnd::Any => Vec::new(),
+    };
+    let result = Replay { initial, initial_letter, prefix, cycle, end: trace.end.clone(), starved };
+    let breaks = match &property.kind {
+        PropertyKind::NeverFires(_) => last_is_target,
+        PropertyKind::NoDeadlock => interpreter.is_deadlock(&at_cycle),
+        PropertyKind::Ltl { formula, .. } => breaks_formula(formula, &result),
+    };
+    if !breaks {
+        return Err(ReplayError::NoViolation);
+    }
+    let is_unfair = match fairness {
+        Fairness::None => false,
+        Fairness::Weak => result.starved.iter().any(|starved| starved.always_enabled),
+        Fairness::Strong => !result.starved.is_empty(),
+    };
+    if is_unfair && matches!(property.kind, PropertyKind::Ltl { .. }) {
+        return Err(ReplayError::Unfair);
+    }
+    Ok(result)
+}
+
+/// Plays steps one after another.
+struct Player<'a> {
+    interpreter: Interpreter<'a>,
+    property: &'a Property,
+    current: Marking,
+    n_steps: usize,
+}
+
+impl Player<'_> {
+    fn play(&mut self, firings: &[Firing]) -> Result<Vec<Step>, ReplayError> {
+        let mut steps = Vec::new();
+        for firing in firings {
+            let step = self.n_steps;
+            if !self.interpreter.enabled(&self.current).contains(firing) {
+                return Err(ReplayError::NotEnabled { step });
+            }
+            match self.interpreter.fire(&self.current, firing) {
+                Successor::Marking(next) => self.current = next,
+                Successor::Pruned => return Err(ReplayError::Pruned { step }),
+            }
+            self.n_steps += 1;
+            steps.push(Step { firing: firing.clone(), after: self.current.clone(), letter: self.letter() });
+        }
+        Ok(steps)
+    }
+
+    fn letter(&self) -> u64 {
+        let PropertyKind::Ltl { atoms, .. } = &self.property.kind else { return 0 };
+        let holds = |atom: &crate::AtomData| self.interpreter.eval(&self.current, &atom.expr) != 0;
+        atoms.iter().enumerate().fold(0, |letter, (bit, atom)| letter | u64::from(holds(atom)) << bit)
+    }
+}
+
+/// Whether the run breaks the formula, by the formula's own meaning.
+///
+/// Where the rest of the run does not matter, the formula must fail on the prefix followed by the last
+/// letter forever, by no atom, by every atom, and by the last letter with any one atom turned over.
+fn breaks_formula(formula: &Ltl, run: &Replay) -> bool {
+    let mut letters = vec![run.initial_letter];
+    letters.extend(run.prefix.iter().map(|step| step.letter));
+    let last = letters.pop().expect("the initial letter at least");
+    match run.end {
+        TraceEnd::Cycle(_) => {
+            let mut cycle = vec![last];
+            cycle.extend(run.cycle.iter().map(|step| step.letter));
+            cycle.pop();
+            !formula.holds_on_lasso(&letters, &cycle)
+        }
+        TraceEnd::Stutter => !formula.holds_on_lasso(&letters, &[last]),
+        TraceEnd::Any => {
+            letters.push(last);
+            let turned = (0..64).map(|bit| last ^ (1 << bit));
+            let mut continuations = [last, 0, u64::MAX].into_iter().chain(turned);
+            continuations.all(|letter| !formula.holds_on_lasso(&letters, &[letter]))
+        }
+    }
+}
+
+/// The threads that can move in the cycle and never do.
+/// (The marking after the last step is the first one again, so that looking at those after each step
+/// looks at all of them.)
+fn starved_threads(interpreter: Interpreter<'_>, cycle: &[Step]) -> Vec<Starved> {
+    let mut enabled_at: Vec<Vec<i64>> = Vec::new();
+    for step in cycle {
+        let mut threads: Vec<i64> = interpreter.enabled(&step.after).iter().map(Firing::thread).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        enabled_at.push(threads);
+    }
+    let mut threads: Vec<i64> = enabled_at.iter().flatten().copied().collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads.retain(|thread| cycle.iter().all(|step| step.firing.thread() != *thread));
+    let always = |thread: i64| enabled_at.iter().all(|enabled| enabled.contains(&thread));
+    threads.into_iter().map(|thread| Starved { thread, always_enabled: always(thread) }).collect()
+}

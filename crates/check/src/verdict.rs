@@ -1,0 +1,129 @@
+//! What an engine answers.
+
+use std::fmt;
+use std::time::Duration;
+
+use pdnet_net::{Bound, Fault, Firing};
+use pdnet_source::Pos;
+
+/// The answer to one property.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Every run has the property.
+    Holds,
+    /// This run has not.
+    Violated(Trace),
+    /// Not known, and why.
+    Unknown(StopReason),
+}
+
+/// A run: steps from the initial marking, and how it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The steps before the cycle, or all steps.
+    pub prefix: Vec<Firing>,
+    /// How it goes on.
+    pub end: TraceEnd,
+}
+
+/// How a run goes on after its prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceEnd {
+    /// These steps repeat forever. Not empty.
+    Cycle(Vec<Firing>),
+    /// The last marking has no step (the process has ended, or a deadlock): it repeats forever.
+    Stutter,
+    /// The prefix alone breaks the property, whatever comes after.
+    Any,
+}
+
+/// Why an answer is not known. A limit is an ordinary outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StopReason {
+    /// The time was up.
+    Timeout(Duration),
+    /// The memory was used up.
+    Memory {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The number of states was reached.
+    States(u64),
+    /// The user stopped it.
+    Interrupted,
+    /// A bound of the model was met.
+    Bound {
+        /// Which one.
+        bound: Bound,
+        /// Its value.
+        limit: u32,
+        /// Where in the program.
+        pos: Option<Pos>,
+    },
+    /// An input was not tried with all its values.
+    Sampled {
+        /// Where in the program.
+        pos: Option<Pos>,
+    },
+    /// A run reached undefined behaviour, after which it means nothing.
+    Undefined {
+        /// Which.
+        fault: Fault,
+        /// Where in the program.
+        pos: Option<Pos>,
+    },
+    /// The engine cannot do this.
+    Unsupported(String),
+}
+
+/// What the search took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// States of the net, or of its product with the automaton, that were visited.
+    pub states: u64,
+    /// Steps between them.
+    pub transitions: u64,
+    /// Wall-clock time.
+    pub seconds: f64,
+    /// The most memory that states and search took at one time.
+    pub peak_memory_bytes: u64,
+}
+
+/// The answer to one property, with its circumstances.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The answer.
+    pub verdict: Verdict,
+    /// What it took.
+    pub stats: Stats,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout(limit) => write!(f, "time limit {} s", limit.as_secs_f64()),
+            Self::Memory { limit } => write!(f, "memory limit {}", Bytes(*limit)),
+            Self::States(limit) => write!(f, "state limit {limit}"),
+            Self::Interrupted => write!(f, "interrupted"),
+            Self::Bound { bound, limit, .. } => write!(f, "bound on the {bound}: {limit}"),
+            Self::Sampled { .. } => write!(f, "an input was sampled"),
+            Self::Undefined { fault, .. } => write!(f, "undefined behaviour: {fault}"),
+            Self::Unsupported(what) => write!(f, "not supported: {what}"),
+        }
+    }
+}
+
+/// A number of bytes as people read it.
+struct Bytes(u64);
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+        let mut value = self.0;
+        let mut unit = 0;
+        while value >= 1024 && value % 1024 == 0 && unit + 1 < units.len() {
+            value /= 1024;
+            unit += 1;
+        }
+        write!(f, "{value} {}", units[unit])
+    }
+}

@@ -1,0 +1,25 @@
+//! C programs with POSIX threads: from text to a typed tree, and from there to a net.
+//!
+//! [`load`] runs the system's preprocessor with headers of our own in front, parses the result with
+//! `lang-c`, resolves names, checks types, and returns a [`tree::Program`]. Every place in that tree is a
+//! place in the programmer's files. The parser library is seen by no one outside of this crate.
+
+#![forbid(unsafe_code)]
+
+mod annotations;
+mod dump;
+mod input;
+mod load;
+mod parse;
+mod positions;
+mod prepass;
+mod preprocess;
+mod sema;
+mod token;
+pub mod tree;
+pub mod types;
+
+pub use annotations::{Annotation, AnnotationKind};
+pub use dump::{dump, dump_body, dump_expr};
+pub use load::{Loaded, Options, load, load_preprocessed};
+pub use sema::TREE_DEPTH_LIMIT;

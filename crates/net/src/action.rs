@@ -1,0 +1,251 @@
+//! What a transition stands for in the program.
+
+use std::fmt;
+
+/// The action of a transition: Table 1 of the slicing paper, and those that it lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// `asi`: an assignment, or a read of a shared location into a temporary.
+    Assign,
+    /// `jum`: a jump (`goto`, `break`, `continue`, the back edge of a loop), or a statement without effect.
+    Jump,
+    /// `ret`: a `return` statement; control goes to the exit place of the function.
+    Exit,
+    /// `tcd`: a condition found true.
+    BranchTrue,
+    /// `fcd`: a condition found false.
+    BranchFalse,
+    /// The first step of a function's activation.
+    Enter,
+    /// `call`: control goes to another function; the caller's token waits at the return site.
+    Call,
+    /// `rets`: back from the called function.
+    Return,
+    /// A call of a library function that has no effect in our model, such as `printf`.
+    Library,
+    /// `acq`: a mutex is taken.
+    Lock,
+    /// `rel`: a mutex is given back.
+    Unlock,
+    /// `sig`: one waiter of a condition variable is woken; nothing happens where there is none.
+    Signal,
+    /// All waiters of a condition variable are woken.
+    Broadcast,
+    /// `wa1`: the mutex is given up and the waiting begins, in one step.
+    Wait1,
+    /// `wa2`: a waiter wakes without a signal (only under `--spurious-wakeups`; with a signal, the
+    /// signaller's step wakes it).
+    Wait2,
+    /// `wa3`: a woken waiter takes the mutex again.
+    Wait3,
+    /// A thread is created.
+    Create,
+    /// A thread waits for the end of another.
+    Join,
+    /// The thread ends; when it was the last one, so does the process.
+    ThreadEnd,
+    /// The process ends, with all its threads: return from `main`, `exit`, `abort`.
+    ProcessEnd,
+    /// An atomic section begins: no other thread moves.
+    AtomicBegin,
+    /// An atomic section ends.
+    AtomicEnd,
+    /// An assumption found true.
+    Assume,
+    /// An assumption found false: the run that came here is no run.
+    AssumeFail,
+    /// An assertion found false; the process ends.
+    AssertFail,
+    /// A call of an error function (`reach_error`, `__VERIFIER_error`) without a body; the process ends.
+    Error,
+    /// Undefined behaviour; the process ends, and nothing is known of what a real one would do.
+    Fault(Fault),
+    /// A bound of the model was met; the run is not followed any further.
+    Bound(Bound),
+}
+
+/// Kinds of undefined behaviour that a step can run into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// Division or remainder by zero.
+    DivisionByZero,
+    /// An array index outside of the array.
+    OutOfBounds,
+    /// A mutex unlocked, or given up for waiting, by a thread that does not hold it.
+    NotOwner,
+    /// A join on something that is no thread.
+    NoThread,
+    /// A mutex destroyed while a thread holds it.
+    DestroyHeld,
+    /// A non-void function ended without a value that its caller uses.
+    MissingReturn,
+}
+
+/// Bounds of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Bound {
+    /// Depth of calls.
+    Depth,
+    /// Number of threads.
+    Threads,
+}
+
+/// What firing a transition does beside moving tokens along its arcs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// All execution tokens of the thread go, its cells are reset, and it is put among the ended ones.
+    /// When no thread is left, the process has ended.
+    EndThread,
+    /// All execution tokens of all threads go, and the process has ended.
+    EndProcess,
+    /// The run is not followed: the firing has no successor.
+    Prune,
+}
+
+impl Action {
+    /// All actions, for tests and for the text form.
+    pub const ALL: [Self; 34] = [
+        Self::Assign,
+        Self::Jump,
+        Self::Exit,
+        Self::BranchTrue,
+        Self::BranchFalse,
+        Self::Enter,
+        Self::Call,
+        Self::Return,
+        Self::Library,
+        Self::Lock,
+        Self::Unlock,
+        Self::Signal,
+        Self::Broadcast,
+        Self::Wait1,
+        Self::Wait2,
+        Self::Wait3,
+        Self::Create,
+        Self::Join,
+        Self::ThreadEnd,
+        Self::ProcessEnd,
+        Self::AtomicBegin,
+        Self::AtomicEnd,
+        Self::Assume,
+        Self::AssumeFail,
+        Self::AssertFail,
+        Self::Error,
+        Self::Fault(Fault::DivisionByZero),
+        Self::Fault(Fault::OutOfBounds),
+        Self::Fault(Fault::NotOwner),
+        Self::Fault(Fault::NoThread),
+        Self::Fault(Fault::DestroyHeld),
+        Self::Fault(Fault::MissingReturn),
+        Self::Bound(Bound::Depth),
+        Self::Bound(Bound::Threads),
+    ];
+
+    /// What it does beside moving tokens.
+    #[must_use]
+    pub const fn effect(self) -> Effect {
+        match self {
+            Self::ThreadEnd => Effect::EndThread,
+            Self::ProcessEnd | Self::AssertFail | Self::Error | Self::Fault(_) => Effect::EndProcess,
+            Self::AssumeFail | Self::Bound(_) => Effect::Prune,
+            Self::Assign
+            | Self::Jump
+            | Self::Exit
+            | Self::BranchTrue
+            | Self::BranchFalse
+            | Self::Enter
+            | Self::Call
+            | Self::Return
+            | Self::Library
+            | Self::Lock
+            | Self::Unlock
+            | Self::Signal
+            | Self::Broadcast
+            | Self::Wait1
+            | Self::Wait2
+            | Self::Wait3
+            | Self::Create
+            | Self::Join
+            | Self::AtomicBegin
+            | Self::AtomicEnd
+            | Self::Assume => Effect::None,
+        }
+    }
+
+    /// Whether it is one of two ways that a condition can go.
+    #[must_use]
+    pub const fn is_branch(self) -> bool {
+        matches!(self, Self::BranchTrue | Self::BranchFalse)
+    }
+
+    /// The name in the text form.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Assign => "assign",
+            Self::Jump => "jump",
+            Self::Exit => "exit",
+            Self::BranchTrue => "branch-true",
+            Self::BranchFalse => "branch-false",
+            Self::Enter => "enter",
+            Self::Call => "call",
+            Self::Return => "return",
+            Self::Library => "library",
+            Self::Lock => "lock",
+            Self::Unlock => "unlock",
+            Self::Signal => "signal",
+            Self::Broadcast => "broadcast",
+            Self::Wait1 => "wait1",
+            Self::Wait2 => "wait2",
+            Self::Wait3 => "wait3",
+            Self::Create => "create",
+            Self::Join => "join",
+            Self::ThreadEnd => "thread-end",
+            Self::ProcessEnd => "process-end",
+            Self::AtomicBegin => "atomic-begin",
+            Self::AtomicEnd => "atomic-end",
+            Self::Assume => "assume",
+            Self::AssumeFail => "assume-fail",
+            Self::AssertFail => "assert-fail",
+            Self::Error => "error",
+            Self::Fault(Fault::DivisionByZero) => "fault-division-by-zero",
+            Self::Fault(Fault::OutOfBounds) => "fault-out-of-bounds",
+            Self::Fault(Fault::NotOwner) => "fault-not-owner",
+            Self::Fault(Fault::NoThread) => "fault-no-thread",
+            Self::Fault(Fault::DestroyHeld) => "fault-destroy-held",
+            Self::Fault(Fault::MissingReturn) => "fault-missing-return",
+            Self::Bound(Bound::Depth) => "bound-depth",
+            Self::Bound(Bound::Threads) => "bound-threads",
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DivisionByZero => "division by zero",
+            Self::OutOfBounds => "array index out of bounds",
+            Self::NotOwner => "mutex given back by a thread that does not hold it",
+            Self::NoThread => "join on something that is no thread",
+            Self::DestroyHeld => "mutex destroyed while it is held",
+            Self::MissingReturn => "function ended without the value that its caller uses",
+        })
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Depth => "depth of calls",
+            Self::Threads => "number of threads",
+        })
+    }
+}

@@ -1,0 +1,388 @@
+//! The reference interpreter: the enabling and occurrence rules (Definitions 3 and 4), word by word.
+//!
+//! It is slow and obvious on purpose. Fast engines are checked against it, and every violation is replayed
+//! on it before it is shown. Nothing here is optimised; a change here is a change of what a net means.
+
+use std::collections::BTreeMap;
+
+use crate::net::{ArcData, Base, Pattern, Place, PlaceForm, PlaceKind, Scope, Transition, Var};
+use crate::{Action, Effect, Expr, Net, Scalars};
+
+/// A token: one value for each factor of the place's colour set.
+pub type Token = Vec<i64>;
+
+/// A marking: what is on each place. Control places carry nothing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Marking {
+    /// The tokens of places with tokens, with their multiplicity.
+    tokens: BTreeMap<(Place, Token), u32>,
+    /// The cells that differ from their initial value.
+    cells: BTreeMap<(Place, Token), i64>,
+}
+
+/// A binding element (t, b): a transition with values for its variables.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Firing {
+    /// The transition.
+    pub transition: Transition,
+    /// The value of each of its variables, in their order.
+    pub binding: Vec<i64>,
+}
+
+impl Firing {
+    /// The thread that moves.
+    #[must_use]
+    pub fn thread(&self) -> i64 {
+        self.binding[0]
+    }
+
+    /// The depth of the frame that moves.
+    #[must_use]
+    pub fn depth(&self) -> i64 {
+        self.binding[1]
+    }
+}
+
+/// What comes of a firing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Successor {
+    /// The next marking.
+    Marking(Marking),
+    /// The run ends here and counts for nothing: a failed assumption, or a bound of the model.
+    Pruned,
+}
+
+/// Runs a net.
+#[derive(Clone, Copy, Debug)]
+pub struct Interpreter<'a> {
+    net: &'a Net,
+}
+
+impl Marking {
+    /// The multiset on a place with tokens.
+    pub fn tokens(&self, place: Place) -> impl Iterator<Item = (&Token, u32)> {
+        let range = self.tokens.range((place, Token::new())..);
+        range.take_while(move |((at, _), _)| *at == place).map(|((_, token), n)| (token, *n))
+    }
+
+    fn put(&mut self, place: Place, token: Token) {
+        *self.tokens.entry((place, token)).or_insert(0) += 1;
+    }
+
+    fn take(&mut self, place: Place, token: &Token) {
+        let key = (place, token.clone());
+        match self.tokens.get_mut(&key) {
+            Some(1) => drop(self.tokens.remove(&key)),
+            Some(n) => *n -= 1,
+            None => {}
+        }
+    }
+}
+
+impl<'a> Interpreter<'a> {
+    /// An interpreter of this net.
+    #[must_use]
+    pub const fn new(net: &'a Net) -> Self {
+        Self { net }
+    }
+
+    /// M₀.
+    #[must_use]
+    pub fn initial(&self) -> Marking {
+        let mut marking = Marking::default();
+        for (place, data) in self.net.places.iter_enumerated() {
+            if let (PlaceForm::Tokens { initial }, true) = (&data.form, data.kind != PlaceKind::Control) {
+                initial.iter().for_each(|token| marking.put(place, token.clone()));
+            }
+        }
+        marking
+    }
+
+    /// Whether the process has ended.
+    #[must_use]
+    pub fn ended(&self, marking: &Marking) -> bool {
+        self.net.ended.is_some_and(|ended| marking.tokens(ended).next().is_some())
+    }
+
+    /// Whether the process has not ended and no thread can move.
+    #[must_use]
+    pub fn is_deadlock(&self, marking: &Marking) -> bool {
+        !self.ended(marking) && self.enabled(marking).is_empty()
+    }
+
+    /// The value of a cell; 0 where the index is outside of the array.
+    #[must_use]
+    pub fn cell(&self, marking: &Marking, place: Place, key: &[i64]) -> i64 {
+        if let Some(value) = marking.cells.get(&(place, key.to_vec())) {
+            return *value;
+        }
+        let Some(cells) = self.net.places[place].cells() else { return 0 };
+        let Some(length) = cells.length else { return cells.default };
+        let index = key.last().copied().and_then(|index| u32::try_from(index).ok());
+        index.filter(|&index| index < length).map_or(0, |index| cells.initial(index))
+    }
+
+    /// Whether a token on the place starts with these components.
+    #[must_use]
+    pub fn marked(&self, marking: &Marking, place: Place, prefix: &[i64]) -> bool {
+        marking.tokens(place).any(|(token, _)| token.starts_with(prefix))
+    }
+
+    /// The value of an atom.
+    #[must_use]
+    pub fn eval(&self, marking: &Marking, atom: &Expr) -> i64 {
+        atom.eval(&View { interpreter: self, marking, binding: &[] })
+    }
+
+    /// All binding elements that are enabled, ordered by transition and binding.
+    #[must_use]
+    pub fn enabled(&self, marking: &Marking) -> Vec<Firing> {
+        if self.ended(marking) {
+            return Vec::new();
+        }
+        let owner = self.net.atomic.map_or(0, |atomic| self.cell(marking, atomic, &[]));
+        let mut firings = Vec::new();
+        for (transition, data) in self.net.transitions.iter_enumerated() {
+            let mut binding = vec![0; data.vars.len()];
+            self.bind(marking, transition, 0, &mut binding, &mut firings);
+        }
+        firings.retain(|firing| owner == 0 || firing.thread() == owner - 1);
+        firings.sort();
+        firings.dedup();
+        firings
+    }
+
+    /// Extends the binding over the arcs from `arc_idx` on, in all ways; then over the choices; then
+    /// looks at the guard.
+    fn bind(
+        &self,
+        marking: &Marking,
+        transition: Transition,
+        arc_idx: usize,
+        binding: &mut Vec<i64>,
+        firings: &mut Vec<Firing>,
+    ) {
+        let data = &self.net.transitions[transition];
+        if arc_idx == 1 {
+            // The frame's token is bound: now the free variables, which later arcs may use.
+            let choices: Vec<Var> =
+                data.vars.iter_enumerated().filter(|(_, var)| var.choice.is_some()).map(|(var, _)| var).collect();
+            return self.choose(marking, transition, &choices, binding, firings);
+        }
+        self.bind_arc(marking, transition, arc_idx, binding, firings);
+    }
+
+    fn choose(
+        &self,
+        marking: &Marking,
+        transition: Transition,
+        choices: &[Var],
+        binding: &mut Vec<i64>,
+        firings: &mut Vec<Firing>,
+    ) {
+        let Some((&first, rest)) = choices.split_first() else {
+            return self.bind_arc(marking, transition, 1, binding, firings);
+        };
+        let data = &self.net.transitions[transition];
+        let domain = data.vars[first].choice.as_ref().expect("filtered");
+        for value in domain.values() {
+            binding[pdnet_base::Idx::index(first)] = value;
+            self.choose(marking, transition, rest, binding, firings);
+        }
+    }
+
+    fn bind_arc(
+        &self,
+        marking: &Marking,
+        transition: Transition,
+        arc_idx: usize,
+        binding: &mut Vec<i64>,
+        firings: &mut Vec<Firing>,
+    ) {
+        let data = &self.net.transitions[transition];
+        let view = |binding: &[i64], expr: &Expr| expr.eval(&View { interpreter: self, marking, binding });
+        let Some(arc) = data.arcs.get(arc_idx) else {
+            if data.guard.as_ref().is_none_or(|guard| view(binding, guard) != 0) {
+                firings.push(Firing { transition, binding: binding.clone() });
+            }
+            return;
+        };
+        match arc {
+            ArcData::Take { place, token } | ArcData::Test { place, token } => {
+                for (candidate, _) in marking.tokens(*place) {
+                    let mut extended = binding.clone();
+                    let fits = token.iter().zip(candidate).all(|(pattern, &value)| match pattern {
+                        Pattern::Bind(var) => {
+                            extended[pdnet_base::Idx::index(*var)] = value;
+                            true
+                        }
+                        Pattern::Is(expr) => view(&extended, expr) == value,
+                    });
+                    if fits {
+                        self.bind(marking, transition, arc_idx + 1, &mut extended, firings);
+                    }
+                }
+            }
+            ArcData::Inhibit { place, prefix } => {
+                let prefix: Token = prefix.iter().map(|part| view(binding, part)).collect();
+                if !self.marked(marking, *place, &prefix) {
+                    self.bind(marking, transition, arc_idx + 1, binding, firings);
+                }
+            }
+            ArcData::Read { place, key, var, when } => {
+                let counts = when.as_ref().is_none_or(|when| view(binding, when) != 0);
+                let key: Token = key.iter().map(|part| view(binding, part)).collect();
+                let value = if counts { self.cell(marking, *place, &key) } else { 0 };
+                binding[pdnet_base::Idx::index(*var)] = value;
+                self.bind(marking, transition, arc_idx + 1, binding, firings);
+            }
+            ArcData::Put { .. }
+            | ArcData::Drain { .. }
+            | ArcData::Write { .. }
+            | ArcData::Governed { .. }
+            | ArcData::Governs { .. } => self.bind(marking, transition, arc_idx + 1, binding, firings),
+        }
+    }
+
+    /// Fires an enabled binding element.
+    #[must_use]
+    pub fn fire(&self, marking: &Marking, firing: &Firing) -> Successor {
+        let data = &self.net.transitions[firing.transition];
+        let view = View { interpreter: self, marking, binding: &firing.binding };
+        let mut next = marking.clone();
+        let mut left_frames: Vec<Token> = Vec::new();
+        // Consume first, then produce: a token that is taken and put back stays.
+        for arc in &data.arcs {
+            match arc {
+                ArcData::Take { place, token } => {
+                    let token: Token = token
+                        .iter()
+                        .map(|pattern| match pattern {
+                            Pattern::Bind(var) => firing.binding[pdnet_base::Idx::index(*var)],
+                            Pattern::Is(expr) => expr.eval(&view),
+                        })
+                        .collect();
+                    next.take(*place, &token);
+                    if self.net.is_frame_place(*place) {
+                        left_frames.push(token);
+                    }
+                }
+                ArcData::Drain { place, prefix, to } => {
+                    let prefix: Token = prefix.iter().map(|part| part.eval(&view)).collect();
+                    let drained: Vec<(Token, u32)> = marking
+                        .tokens(*place)
+                        .filter(|(token, _)| token.starts_with(&prefix))
+                        .map(|(token, n)| (token.clone(), n))
+                        .collect();
+                    for (token, n) in drained {
+                        for _ in 0..n {
+                            next.take(*place, &token);
+                            next.put(*to, token.clone());
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        for arc in &data.arcs {
+            match arc {
+                ArcData::Put { place, token } => {
+                    let token: Token = token.iter().map(|part| part.eval(&view)).collect();
+                    if self.net.is_frame_place(*place) {
+                        left_frames.retain(|left| *left != token);
+                    }
+                    next.put(*place, token);
+                }
+                ArcData::Write { place, key, value, when } => {
+                    if when.as_ref().is_none_or(|when| when.eval(&view) != 0) {
+                        let key: Token = key.iter().map(|part| part.eval(&view)).collect();
+                        self.set_cell(&mut next, *place, key, value.eval(&view));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for frame in left_frames {
+            next.cells.retain(|(place, key), _| !(self.is_frame_scoped(*place) && key.starts_with(&frame)));
+        }
+        self.apply_effect(data.action, firing.thread(), next)
+    }
+
+    fn apply_effect(&self, action: Action, thread: i64, mut next: Marking) -> Successor {
+        match action.effect() {
+            Effect::None => {}
+            Effect::Prune => return Successor::Pruned,
+            Effect::EndThread => {
+                let of_thread = |key: &[i64]| key.first() == Some(&thread);
+                next.tokens.retain(|(place, key), _| !(self.net.is_frame_place(*place) && of_thread(key)));
+                next.cells.retain(|(place, key), _| !(self.is_frame_scoped(*place) && of_thread(key)));
+                if let Some(done) = self.net.done {
+                    next.put(done, vec![thread]);
+                }
+                if !next.tokens.keys().any(|(place, _)| self.net.is_frame_place(*place)) {
+                    self.end_process(&mut next);
+                }
+            }
+            Effect::EndProcess => self.end_process(&mut next),
+        }
+        Successor::Marking(next)
+    }
+
+    fn end_process(&self, next: &mut Marking) {
+        next.tokens.retain(|(place, _), _| !self.net.is_frame_place(*place));
+        next.cells.retain(|(place, _), _| !self.is_frame_scoped(*place));
+        if let Some(ended) = self.net.ended {
+            next.put(ended, Token::new());
+        }
+    }
+
+    fn is_frame_scoped(&self, place: Place) -> bool {
+        let cells = self.net.places[place].cells();
+        cells.is_some_and(|cells| matches!(cells.scope, Scope::Frame(_)))
+    }
+
+    /// Writes a cell, in the type of the place. A key outside of the array changes nothing.
+    fn set_cell(&self, next: &mut Marking, place: Place, key: Token, value: i64) {
+        let Some(cells) = self.net.places[place].cells() else { return };
+        let bases = self.net.components(place);
+        let inside = bases.iter().zip(&key).all(|(base, &part)| match base {
+            Base::Index(length) => (0..i64::from(*length)).contains(&part),
+            Base::Thread => (0..i64::from(self.net.max_threads)).contains(&part),
+            Base::Depth => (0..i64::from(self.net.max_depth)).contains(&part),
+            Base::Int(_) => true,
+        });
+        if !inside {
+            return;
+        }
+        let index = if cells.length.is_some() { key.last().copied().unwrap_or(0) } else { 0 };
+        let initial = u32::try_from(index).map_or(0, |index| cells.initial(index));
+        let value = cells.value.wrap(value);
+        if value == initial {
+            next.cells.remove(&(place, key));
+        } else {
+            next.cells.insert((place, key), value);
+        }
+    }
+}
+
+/// A marking with a binding, for evaluation.
+struct View<'a> {
+    interpreter: &'a Interpreter<'a>,
+    marking: &'a Marking,
+    binding: &'a [i64],
+}
+
+impl Scalars for View<'_> {
+    fn var(&self, var: Var) -> i64 {
+        self.binding.get(pdnet_base::Idx::index(var)).copied().unwrap_or(0)
+    }
+    fn cell(&self, place: Place, key: &[i64]) -> i64 {
+        self.interpreter.cell(self.marking, place, key)
+    }
+    fn marked(&self, place: Place, prefix: &[i64]) -> bool {
+        self.interpreter.marked(self.marking, place, prefix)
+    }
+    fn deadlock(&self) -> bool {
+        self.interpreter.is_deadlock(self.marking)
+    }
+}

@@ -1,0 +1,43 @@
+//! The program dependence net: the waist of pdnet.
+//!
+//! Every front end makes a [`Net`], every reduction turns one into a smaller one, every engine explores
+//! one. The net is the coloured Petri net of Ding, Li, Chen and He, *Program dependence net and on-demand
+//! slicing* (JSS 2024), Definition 1, with the corrections listed in the user guide's semantics page.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`int`](IntType) | integer types and their arithmetic |
+//! | `expr` | guards, arc expressions, atoms |
+//! | `net` | places, transitions, arcs: the 9-tuple |
+//! | `action` | what a transition stands for in the program |
+//! | `builder` | convenient construction of one transition |
+//! | `dependence` | control places and arcs (Definitions 5 to 8) |
+//! | `print`, `parse` | the text form, which round-trips |
+//! | `verify` | the list of invariants and their verifier |
+//! | `interp` | the reference interpreter: slow, obvious, trusted |
+
+#![forbid(unsafe_code)]
+
+mod action;
+mod builder;
+mod dependence;
+mod expr;
+mod int;
+mod interp;
+mod net;
+mod parse;
+mod print;
+mod verify;
+
+pub use action::{Action, Bound, Effect, Fault};
+pub use builder::TransitionBuilder;
+pub use dependence::add_control_dependence;
+pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
+pub use int::IntType;
+pub use interp::{Firing, Interpreter, Marking, Successor, Token};
+pub use net::{
+    ArcData, Base, CellData, Color, ColorData, Dependence, Domain, Function, FunctionData, Net, Pattern,
+    Place, PlaceData, PlaceForm, PlaceKind, Scope, Transition, TransitionData, Var, VarData,
+};
+pub use parse::parse_net;
+pub use verify::{Violation, verify_net};
