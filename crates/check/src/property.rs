@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pdnet_logic::Ltl;
-use pdnet_net::{Expr, Transition};
+use pdnet_net::{Action, Expr, Fault, Net, Transition, TransitionData};
 
 /// A property of a net.
 #[derive(Clone, Debug)]
@@ -34,6 +34,64 @@ pub enum PropertyKind {
         atoms: Vec<AtomData>,
     },
 }
+
+impl Property {
+    /// The check `assert`: no assertion fails and no error function is called.
+    #[must_use]
+    pub fn assertions(net: &Net) -> Self {
+        let fails = |data: &TransitionData| {
+            matches!(data.action, Action::AssertFail | Action::Error)
+                || data.calls.as_deref().is_some_and(|name| ERROR_FUNCTIONS.contains(&name))
+        };
+        Self::never("assert", "no assertion fails, no error function is called", "unreach-call", net, fails)
+    }
+
+    /// The check `deadlock`: no reachable deadlock.
+    #[must_use]
+    pub fn no_deadlock() -> Self {
+        let text = "some thread can move until the process ends".to_owned();
+        Self { name: "deadlock".to_owned(), text, class: "no-deadlock", kind: PropertyKind::NoDeadlock }
+    }
+
+    /// The check `arithmetic`: no division by zero.
+    #[must_use]
+    pub fn arithmetic(net: &Net) -> Self {
+        let fails = |data: &TransitionData| data.action == Action::Fault(Fault::DivisionByZero);
+        Self::never("arithmetic", "no division by zero", "no-arithmetic-error", net, fails)
+    }
+
+    /// The check `memory`: no array index out of bounds.
+    #[must_use]
+    pub fn memory(net: &Net) -> Self {
+        let fails = |data: &TransitionData| data.action == Action::Fault(Fault::OutOfBounds);
+        Self::never("memory", "no array index out of bounds", "valid-deref", net, fails)
+    }
+
+    /// The check `locks`: no mutex is given back by a thread that does not hold it, destroyed while held,
+    /// and no join is on something that is no thread.
+    #[must_use]
+    pub fn locks(net: &Net) -> Self {
+        let fails = |data: &TransitionData| {
+            matches!(data.action, Action::Fault(Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld))
+        };
+        Self::never("locks", "no misuse of locks and threads", "valid-locks", net, fails)
+    }
+
+    fn never(
+        name: &str,
+        text: &str,
+        class: &'static str,
+        net: &Net,
+        fails: impl Fn(&TransitionData) -> bool,
+    ) -> Self {
+        let transitions = net.transitions.iter_enumerated();
+        let bad = transitions.filter(|(_, data)| fails(data)).map(|(transition, _)| transition).collect();
+        Self { name: name.to_owned(), text: text.to_owned(), class, kind: PropertyKind::NeverFires(bad) }
+    }
+}
+
+/// Functions whose call is an error, by the conventions of SV-COMP.
+const ERROR_FUNCTIONS: [&str; 2] = ["reach_error", "__VERIFIER_error"];
 
 /// An atom of a formula.
 #[derive(Clone, Debug)]

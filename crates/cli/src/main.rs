@@ -1,1 +1,59 @@
-fn main() {}
+//! The command `pdnet`: arguments, the pipeline from a file to a verdict, exit codes.
+//!
+//! This is the only room that prints, reads the environment, opens files on behalf of the user (the C front
+//! end reads the program itself) and knows the command line. What is said, and how it looks, is made in
+//! the room `report`; here it is only written out.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod automaton;
+mod bug;
+mod checks;
+mod engine;
+mod exit;
+mod net;
+mod pipeline;
+mod progress;
+mod properties;
+mod session;
+mod settle;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Command};
+use crate::exit::ExitStatus;
+use crate::session::Session;
+
+/// Trees of programs and formulas are walked by recursion; the memory is only touched as far as needed.
+const STACK_SIZE: usize = 256 << 20;
+
+fn main() -> ExitCode {
+    bug::install_panic_hook();
+    let worker = std::thread::Builder::new().stack_size(STACK_SIZE).spawn(run);
+    let status = match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(status)) => status,
+        // The hook has told the user.
+        Ok(Err(_)) => ExitStatus::Bug,
+        Err(error) => session::complain(&format!("cannot start a thread: {error}")),
+    };
+    status.into()
+}
+
+/// Reads the command line and does what it says.
+fn run() -> ExitStatus {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    let mut session = Session::new(cli.color);
+    let result = match &cli.command {
+        Command::Check(args) => pipeline::check(args, &mut session, engine::engine().as_ref()),
+        Command::Net(args) => net::print_net(args, &mut session),
+        Command::Automaton(args) => automaton::print_automaton(args, &mut session),
+    };
+    result.unwrap_or_else(|failure| session.fail(&failure))
+}

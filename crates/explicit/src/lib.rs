@@ -1,1 +1,126 @@
-//! (in the making)
+//! The explicit-state engine: it visits the reachable states one by one.
+//!
+//! Properties that a single state or step can break (assertions, deadlocks, invariants) share one
+//! breadth-first search, so that their counterexamples are shortest. Other formulas are checked one by one on
+//! the product of the net with the automaton of the negated formula.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | `safety` | the breadth-first search |
+//! | `invariant` | which formulas are invariants |
+//! | `notes` | bounds, samples and undefined behaviour that make `Holds` into `Unknown` |
+//! | `budget` | limits and progress |
+//! | `graph` | the reachable states with their edges, found on demand |
+//! | `continuation` | whether a run goes on forever in spite of assumptions |
+//! | `product` | the net times an automaton |
+//! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
+//! | `emptiness` | accepting components of the product, with fairness |
+//! | `streett` | strong fairness inside of a component |
+//! | `scc` | components of small graphs |
+//! | `lasso` | a short run out of an accepting component |
+//! | `ltl` | which of these a formula needs |
+//!
+//! This room knows no front end, no reduction and no other engine, and it prints nothing. It does not replay
+//! its own traces: that is for whoever shows them.
+//!
+//! Violations of an invariant or of a safety formula have a prefix after which everything is lost, but only
+//! runs count that no failed assumption removes. So where a net has assumptions, the prefix must go on to some
+//! infinite run, or to a bound of the model beyond which one may lie.
+
+#![forbid(unsafe_code)]
+
+mod budget;
+mod continuation;
+mod emptiness;
+mod graph;
+mod invariant;
+mod lasso;
+mod ltl;
+mod notes;
+mod prefix;
+mod product;
+mod safety;
+mod scc;
+mod streett;
+
+use pdnet_check::{Engine, Fairness, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict};
+use pdnet_space::Compiled;
+
+use crate::budget::Budget;
+use crate::graph::{Graph, Model};
+use crate::safety::{Goal, Safety};
+
+/// The explicit-state engine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Explicit;
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        "explicit"
+    }
+
+    fn check(&self, request: &Request<'_>, observer: &mut dyn Observer) -> Vec<Outcome> {
+        let mut budget = Budget::new(request.limits, observer);
+        let unsupported = |text: String| Verdict::Unknown(StopReason::Unsupported(text));
+        let compiled = match Compiled::new(request.net) {
+            Ok(compiled) => compiled,
+            Err(error) => {
+                let outcome = Outcome { verdict: unsupported(error.0), stats: Stats::default() };
+                return vec![outcome; request.properties.len()];
+            }
+        };
+        let model = Model::new(request.net, &compiled);
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; request.properties.len()];
+
+        let mut goals = Vec::new();
+        for (position, property) in request.properties.iter().enumerate() {
+            match goal(&model, property, request.fairness) {
+                Ok(Some(kind)) => goals.push((position, kind)),
+                Ok(None) => {}
+                Err(text) => {
+                    outcomes[position] = Some(Outcome { verdict: unsupported(text), stats: Stats::default() });
+                }
+            }
+        }
+        let (positions, goals): (Vec<usize>, Vec<Goal>) = goals.into_iter().unzip();
+        if !goals.is_empty() {
+            let found = Safety::new(&model, goals).check(&mut budget);
+            for (position, outcome) in positions.into_iter().zip(found) {
+                outcomes[position] = Some(outcome);
+            }
+        }
+
+        // All formulas share one graph: states and edges found for one need not be found again.
+        let mut graph = Graph::new(&model);
+        for (property, outcome) in request.properties.iter().zip(&mut outcomes) {
+            let PropertyKind::Ltl { formula, atoms } = &property.kind else { continue };
+            if outcome.is_none() {
+                let found = ltl::check(&mut graph, (formula, atoms), request.fairness, &mut budget);
+                if matches!(found.verdict, Verdict::Unknown(_)) {
+                    // The next formula shall not pay for what this one has filled the memory with.
+                    graph = Graph::new(&model);
+                }
+                *outcome = Some(found);
+            }
+        }
+        let missing = || Outcome { verdict: unsupported("property".to_owned()), stats: Stats::default() };
+        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect()
+    }
+}
+
+/// What the breadth-first search has to look for, where it can decide the property.
+fn goal(model: &Model<'_>, property: &Property, fairness: Fairness) -> Result<Option<Goal>, String> {
+    match &property.kind {
+        PropertyKind::NeverFires(transitions) => Ok(Some(Goal::never(model, transitions))),
+        PropertyKind::NoDeadlock => Ok(Some(Goal::NoDeadlock)),
+        PropertyKind::Ltl { formula, atoms } => {
+            // Whether a *fair* run goes on from a bad state in spite of assumptions is more than a search
+            // for one infinite run can tell: the product decides that.
+            if model.has_assumptions && fairness != Fairness::None {
+                return Ok(None);
+            }
+            let Some(condition) = invariant::condition(formula) else { return Ok(None) };
+            Goal::invariant(model, condition, atoms).map(Some)
+        }
+    }
+}

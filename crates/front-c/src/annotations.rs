@@ -36,7 +36,8 @@ pub(crate) fn find(map: &SourceMap, file: File, warnings: &mut Vec<Diagnostic>) 
         let Some(body) = text[start..end].strip_prefix("//@") else { continue };
         let at = Cursor { file, offset: start + 3, text: body }.trimmed();
         let span = span_of(file, start, end);
-        let word_end = at.text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(at.text.len());
+        let word_end =
+            at.text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(at.text.len());
         let (word, rest) = at.split(word_end);
         match word.text {
             "ltl" => match ltl(rest.trimmed()) {
@@ -103,7 +104,8 @@ fn span_of(file: File, start: usize, end: usize) -> Span {
 }
 
 fn ltl(at: Cursor<'_>) -> Option<AnnotationKind> {
-    let word_end = at.text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(at.text.len());
+    let word_end =
+        at.text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(at.text.len());
     let (word, rest) = at.split(word_end);
     let after = rest.trimmed();
     // `main::x` is an atom, not a name.
@@ -178,7 +180,8 @@ mod tests {
                 format!("check {}", names.join("+"))
             }
         };
-        let warnings = warnings.iter().map(|warning| format!("{}: {}", warning.id, warning.message)).collect();
+        let warnings =
+            warnings.iter().map(|warning| format!("{}: {}", warning.id, warning.message)).collect();
         (annotations.iter().map(show).collect(), warnings)
     }
 
@@ -189,7 +192,12 @@ mod tests {
         );
         assert_eq!(
             found,
-            ["ltl Some(\"safe\") \"G (x == 0)\"", "ltl None \"main::x U y\"", "check race+assert", "check a+b"]
+            [
+                "ltl Some(\"safe\") \"G (x == 0)\"",
+                "ltl None \"main::x U y\"",
+                "check race+assert",
+                "check a+b"
+            ]
         );
         assert!(warnings.is_empty());
     }

@@ -16,7 +16,8 @@ pub(crate) fn decode(bytes: Vec<u8>) -> String {
 /// Reads a source file into the map.
 pub(crate) fn read(map: &mut SourceMap, path: &Path) -> Result<File, Diagnostic> {
     let name = path.display();
-    let unreadable = |reason: String| Diagnostic::error("unreadable-file", format!("cannot read `{name}`: {reason}"));
+    let unreadable =
+        |reason: String| Diagnostic::error("unreadable-file", format!("cannot read `{name}`: {reason}"));
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -8,8 +8,10 @@
 
 mod annotations;
 mod dump;
+mod headers;
 mod input;
 mod load;
+mod lower;
 mod parse;
 mod positions;
 mod prepass;
@@ -22,4 +24,5 @@ pub mod types;
 pub use annotations::{Annotation, AnnotationKind};
 pub use dump::{dump, dump_body, dump_expr};
 pub use load::{Loaded, Options, load, load_preprocessed};
+pub use lower::{Atomicity, LowerOptions, Lowered, lower};
 pub use sema::TREE_DEPTH_LIMIT;

@@ -4,8 +4,12 @@ use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
 use pdnet_source::{Diagnostic, SourceMap, nearest_name};
 
+use crate::headers::header_of;
 use crate::positions::Positions;
-use crate::prepass::{Prepared, is_keyword, original_name};
+use crate::prepass::{Prepared, closing, is_keyword, original_name};
+
+/// What is said of a token where nothing is known of what should stand there.
+const UNEXPECTED: &str = "not expected here";
 
 /// Parses the prepared text.
 pub(crate) fn parse(
@@ -27,7 +31,16 @@ fn explain(
     error: &SyntaxError,
 ) -> Diagnostic {
     let n_tokens = prepared.starts.len();
+    let unclosed = prepared.unclosed.map(|token| {
+        let bracket = positions.tokens()[token].text(positions.text()).to_owned();
+        (positions.token_span(map, token), bracket)
+    });
     if prepared.text[error.offset.min(prepared.text.len())..].trim().is_empty() {
+        if let Some((span, bracket)) = unclosed {
+            return Diagnostic::error("unbalanced-bracket", format!("`{bracket}` is never closed"))
+                .at(span, "opened here")
+                .help(format!("add the missing `{}`", closing(&bracket)));
+        }
         let last = prepared.sources.last().copied().unwrap_or(0);
         let span = positions.token_span(map, last);
         return Diagnostic::error("syntax-error", "unexpected end of file")
@@ -38,8 +51,12 @@ fn explain(
     if error.offset >= end && at + 1 < n_tokens {
         at += 1;
     }
-    let span = positions.token_span(map, prepared.sources[at]);
     let word = |index: usize| prepared.token_text(index);
+    if at > 0 && is_keyword(word(at - 1)) && expected(error) == UNEXPECTED {
+        // The parser takes a keyword and fails behind it, but it is the keyword that is wrong.
+        at -= 1;
+    }
+    let span = positions.token_span(map, prepared.sources[at]);
     let is_name = |index: usize| {
         let text = word(index);
         text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !is_keyword(text)
@@ -58,6 +75,9 @@ fn explain(
         let diagnostic = Diagnostic::error("unknown-type", format!("unknown type name `{name}`"))
             .at(span, "not declared as a type");
         let types = type_names(prepared);
+        if let Some(header) = header_of(&name) {
+            return diagnostic.help(format!("include <{header}>"));
+        }
         return match nearest_name(&name, types.iter().map(String::as_str)) {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None => diagnostic.help("include the header that declares it, or add a `typedef`"),
@@ -77,7 +97,13 @@ fn explain(
     if is_keyword(word(at)) {
         diagnostic = diagnostic.note(format!("`{found}` is a keyword"));
     }
-    diagnostic.at(span, expected(error))
+    diagnostic = diagnostic.at(span, expected(error));
+    match unclosed {
+        Some((open, bracket)) if bracket != "{" => {
+            diagnostic.context(open, format!("this `{bracket}` is not closed"))
+        }
+        Some(_) | None => diagnostic,
+    }
 }
 
 /// Whether a word of this kind stands before a declared name, so that the name is no missing type.
@@ -102,9 +128,12 @@ fn expected(error: &SyntaxError) -> String {
     } else if has("[_a-zA-Z]") && parts.is_empty() {
         parts.push("a name".to_owned());
     }
+    if parts.len() > 1 {
+        parts.retain(|part| part != "`(`");
+    }
     parts.truncate(3);
     match parts.as_slice() {
-        [] => "not expected here".to_owned(),
+        [] => UNEXPECTED.to_owned(),
         [only] => format!("expected {only}"),
         [first @ .., last] => format!("expected {} or {last}", first.join(", ")),
     }

@@ -176,11 +176,8 @@ impl Positions {
         let region_end = data.line_start(last_line + 1).unwrap_or(small(data.text.len()));
         let region = &data.text[region_start as usize..region_end as usize];
         let originals = lex(region);
-        let whole = map.line_span(file, line.number).unwrap_or(Span {
-            file,
-            start: region_start,
-            end: region_start,
-        });
+        let whole =
+            map.line_span(file, line.number).unwrap_or(Span { file, start: region_start, end: region_start });
         let place = |token: &Token| Span {
             file,
             start: region_start + small(token.start),

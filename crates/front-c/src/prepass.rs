@@ -31,8 +31,19 @@ pub(crate) const COMPUTED_GOTO: &str = "__pdnet_computed_goto";
 
 /// Declarations put in front of every program, so that the parser takes these names for types.
 const PRELUDE: &[&str] = &[
-    "typedef", "int", AUTO_TYPE, ";", "typedef", "_Decimal128x", "__int128_t", ";", "typedef", "unsigned",
-    "_Decimal128x", "__uint128_t", ";",
+    "typedef",
+    "int",
+    AUTO_TYPE,
+    ";",
+    "typedef",
+    "_Decimal128x",
+    "__int128_t",
+    ";",
+    "typedef",
+    "unsigned",
+    "_Decimal128x",
+    "__uint128_t",
+    ";",
 ];
 
 /// An attribute that was taken out of the text.
@@ -57,6 +68,8 @@ pub(crate) struct Prepared {
     pub(crate) sources: Vec<usize>,
     /// Attributes, in order of their place.
     pub(crate) attributes: Vec<Attribute>,
+    /// The token of the preprocessed text that is the first bracket without a fitting partner.
+    pub(crate) unclosed: Option<usize>,
 }
 
 impl Prepared {
@@ -107,9 +120,9 @@ pub(crate) fn original_name(name: &str) -> String {
     let mut parts = name.split("__pdU");
     let mut result = parts.next().unwrap_or("").to_owned();
     for part in parts {
-        let decoded = part.split_once('_').and_then(|(code, rest)| {
-            Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, rest))
-        });
+        let decoded = part
+            .split_once('_')
+            .and_then(|(code, rest)| Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, rest)));
         match decoded {
             Some((letter, rest)) => {
                 result.push(letter);
@@ -127,14 +140,70 @@ pub(crate) fn original_name(name: &str) -> String {
 /// Whether the word is a keyword of C or of GNU C.
 pub(crate) fn is_keyword(word: &str) -> bool {
     const KEYWORDS: &[&str] = &[
-        "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn",
-        "_Static_assert", "_Thread_local", "__alignof__", "__asm__", "__attribute__", "__auto_type",
-        "__complex__", "__const", "__extension__", "__inline", "__inline__", "__int128", "__label__",
-        "__restrict", "__restrict__", "__signed__", "__thread", "__typeof", "__typeof__", "__volatile__",
-        "asm", "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
-        "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
-        "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "typeof", "union",
-        "unsigned", "void", "volatile", "while",
+        "_Alignas",
+        "_Alignof",
+        "_Atomic",
+        "_Bool",
+        "_Complex",
+        "_Generic",
+        "_Imaginary",
+        "_Noreturn",
+        "_Static_assert",
+        "_Thread_local",
+        "__alignof__",
+        "__asm__",
+        "__attribute__",
+        "__auto_type",
+        "__complex__",
+        "__const",
+        "__extension__",
+        "__inline",
+        "__inline__",
+        "__int128",
+        "__label__",
+        "__restrict",
+        "__restrict__",
+        "__signed__",
+        "__thread",
+        "__typeof",
+        "__typeof__",
+        "__volatile__",
+        "asm",
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "typeof",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
     ];
     KEYWORDS.binary_search(&word).is_ok()
 }
@@ -143,9 +212,10 @@ pub(crate) fn is_keyword(word: &str) -> bool {
 /// the text must not be parsed.
 pub(crate) fn prepare(text: &str, tokens: &[Token]) -> (Prepared, Vec<Finding>) {
     let mut findings = Vec::new();
-    let partner = match_brackets(text, tokens, &mut findings);
+    let (partner, unclosed) = match_brackets(text, tokens, &mut findings);
     find_stray_tokens(text, tokens, &mut findings);
-    let mut pass = Pass { text, tokens, partner, out: Prepared::default(), findings, depth: 0 };
+    let out = Prepared { unclosed, ..Prepared::default() };
+    let mut pass = Pass { text, tokens, partner, out, findings, depth: 0 };
     for word in PRELUDE {
         pass.out.push(word, 0);
     }
@@ -157,8 +227,13 @@ pub(crate) fn prepare(text: &str, tokens: &[Token]) -> (Prepared, Vec<Finding>) 
     (pass.out, pass.findings)
 }
 
-/// For each bracket the index of its partner. Also measures the nesting.
-fn match_brackets(text: &str, tokens: &[Token], findings: &mut Vec<Finding>) -> Vec<usize> {
+/// For each bracket the index of its partner, and the first bracket that is not closed as it should be.
+/// Also measures the nesting.
+fn match_brackets(
+    text: &str,
+    tokens: &[Token],
+    findings: &mut Vec<Finding>,
+) -> (Vec<usize>, Option<usize>) {
     let mut partner = vec![usize::MAX; tokens.len()];
     // Open brackets, each with the lengths of the chains outside of it.
     let mut open: Vec<(usize, usize, usize)> = Vec::new();
@@ -172,7 +247,7 @@ fn match_brackets(text: &str, tokens: &[Token], findings: &mut Vec<Finding>) -> 
                 (expression_chain, statement_chain) = (0, 0);
                 if open.len() > BRACKET_LIMIT {
                     findings.push(too_deep(at, format!("more than {BRACKET_LIMIT} brackets are open here")));
-                    return partner;
+                    return (partner, None);
                 }
             }
             ")" | "]" | "}" => {
@@ -185,20 +260,11 @@ fn match_brackets(text: &str, tokens: &[Token], findings: &mut Vec<Finding>) -> 
                         token: at,
                         label: "no bracket is open here".to_owned(),
                     });
-                    return partner;
+                    return (partner, None);
                 };
-                let wanted = closing(tokens[opener].text(text));
-                if wanted != word {
-                    findings.push(Finding {
-                        diagnostic: Diagnostic::error(
-                            "unbalanced-bracket",
-                            format!("expected `{wanted}`, found `{word}`"),
-                        )
-                        .help(format!("add `{wanted}` before it, or remove the bracket that is too many")),
-                        token: at,
-                        label: format!("does not close the `{}`", tokens[opener].text(text)),
-                    });
-                    return partner;
+                if closing(tokens[opener].text(text)) != word {
+                    // The parser stops here at the latest, and says it better.
+                    return (partner, Some(opener));
                 }
                 partner[opener] = at;
                 partner[at] = opener;
@@ -234,22 +300,14 @@ fn match_brackets(text: &str, tokens: &[Token], findings: &mut Vec<Finding>) -> 
         if outside + expression_chain + statement_chain > CHAIN_LIMIT {
             let label = format!("more than {CHAIN_LIMIT} operators belong together here");
             findings.push(too_deep(at, label));
-            return partner;
+            return (partner, None);
         }
     }
-    if let Some(&(opener, _, _)) = open.last() {
-        let bracket = tokens[opener].text(text);
-        findings.push(Finding {
-            diagnostic: Diagnostic::error("unbalanced-bracket", format!("`{bracket}` is never closed"))
-                .help(format!("add the missing `{}`", closing(bracket))),
-            token: opener,
-            label: "opened here".to_owned(),
-        });
-    }
-    partner
+    (partner, open.last().map(|&(opener, _, _)| opener))
 }
 
-fn closing(open: &str) -> &'static str {
+/// What closes a bracket.
+pub(crate) fn closing(open: &str) -> &'static str {
     match open {
         "(" => ")",
         "[" => "]",
@@ -347,7 +405,8 @@ impl<'t> Pass<'t> {
                 self.copy(at);
                 // After a function's body, but not after a struct's, a new declaration starts.
                 let opener = self.partner[at];
-                *start = self.depth == 0 && opener != usize::MAX && matches!(self.previous(opener), ")" | ";");
+                *start =
+                    self.depth == 0 && opener != usize::MAX && matches!(self.previous(opener), ")" | ";");
             }
             ";" => {
                 *start = self.depth == 0;
@@ -371,7 +430,9 @@ impl<'t> Pass<'t> {
                 self.out.push(")", at + 1);
                 return at + 2;
             }
-            "[" if self.word(at + 1) == "[" && !ends_operand(self.previous(at), self.is_name(at.wrapping_sub(1))) => {
+            "[" if self.word(at + 1) == "["
+                && !ends_operand(self.previous(at), self.is_name(at.wrapping_sub(1))) =>
+            {
                 if let Some(close) = self.close_of(at) {
                     *start = at_start;
                     return close + 1;
@@ -424,9 +485,7 @@ impl<'t> Pass<'t> {
                 if let Some(end) = end {
                     self.out.push(COMPUTED_GOTO, at);
                     self.out.push("(", at + 1);
-                    for i in at + 2..end {
-                        self.copy(i);
-                    }
+                    self.copy_range(at + 2, end);
                     self.out.push(")", end);
                     return end;
                 }
@@ -564,9 +623,8 @@ impl<'t> Pass<'t> {
         for (first, last) in self.split_arguments(from + 1, inner_close.min(close)) {
             let name = self.word(first).trim_matches('_').to_owned();
             if first < last && !name.is_empty() {
-                let args = self.close_of(first + 1).map_or(String::new(), |end| {
-                    self.source_text(first + 2, end)
-                });
+                let args =
+                    self.close_of(first + 1).map_or(String::new(), |end| self.source_text(first + 2, end));
                 self.out.attributes.push(Attribute { before, name, args });
             }
         }
@@ -622,7 +680,8 @@ impl<'t> Pass<'t> {
             // The assembler name of a declared object.
             return Some(close + 1);
         }
-        let template_end = (open + 1..close).find(|&i| self.tokens[i].kind != TokenKind::String).unwrap_or(close);
+        let template_end =
+            (open + 1..close).find(|&i| self.tokens[i].kind != TokenKind::String).unwrap_or(close);
         let empty = (open + 1..template_end).all(|i| self.word(i).trim_matches('"').trim().is_empty());
         if !empty || template_end == open + 1 {
             for word in ["__asm__", "(", "\"?\"", ")"] {
@@ -663,7 +722,9 @@ fn plain_escapes(literal: &str) -> std::borrow::Cow<'_, str> {
             continue;
         }
         match rest.next() {
-            Some(escape @ ('\'' | '"' | '?' | '\\' | 'a' | 'b' | 'c' | 'f' | 'n' | 'r' | 't' | 'v' | 'x')) => {
+            Some(
+                escape @ ('\'' | '"' | '?' | '\\' | 'a' | 'b' | 'c' | 'f' | 'n' | 'r' | 't' | 'v' | 'x'),
+            ) => {
                 result.push('\\');
                 result.push(escape);
             }

@@ -128,16 +128,43 @@ fn arguments(command: &str, overlay: &Path, path: &Path, options: &Options, nati
 /// processor instead still take the 64-bit branch; the sizes of `long` and of pointers come from us in
 /// any case.
 const ILP32_MACROS: &[&str] = &[
-    "-U__LP64__", "-U_LP64", "-D__ILP32__=1", "-D_ILP32=1", "-U__SIZEOF_LONG__", "-D__SIZEOF_LONG__=4",
-    "-U__SIZEOF_POINTER__", "-D__SIZEOF_POINTER__=4", "-U__SIZEOF_SIZE_T__", "-D__SIZEOF_SIZE_T__=4",
-    "-U__SIZEOF_PTRDIFF_T__", "-D__SIZEOF_PTRDIFF_T__=4", "-U__LONG_MAX__", "-D__LONG_MAX__=2147483647L",
-    "-U__LONG_WIDTH__", "-D__LONG_WIDTH__=32", "-U__SIZE_TYPE__", "-D__SIZE_TYPE__=unsigned int",
-    "-U__PTRDIFF_TYPE__", "-D__PTRDIFF_TYPE__=int", "-U__SIZE_MAX__", "-D__SIZE_MAX__=4294967295U",
-    "-U__PTRDIFF_MAX__", "-D__PTRDIFF_MAX__=2147483647", "-U__INTPTR_TYPE__", "-D__INTPTR_TYPE__=int",
-    "-U__UINTPTR_TYPE__", "-D__UINTPTR_TYPE__=unsigned int", "-U__INT64_TYPE__",
-    "-D__INT64_TYPE__=long long int", "-U__UINT64_TYPE__", "-D__UINT64_TYPE__=long long unsigned int",
-    "-U__INTMAX_TYPE__", "-D__INTMAX_TYPE__=long long int", "-U__UINTMAX_TYPE__",
-    "-D__UINTMAX_TYPE__=long long unsigned int", "-U__SIZEOF_INT128__",
+    "-U__LP64__",
+    "-U_LP64",
+    "-D__ILP32__=1",
+    "-D_ILP32=1",
+    "-U__SIZEOF_LONG__",
+    "-D__SIZEOF_LONG__=4",
+    "-U__SIZEOF_POINTER__",
+    "-D__SIZEOF_POINTER__=4",
+    "-U__SIZEOF_SIZE_T__",
+    "-D__SIZEOF_SIZE_T__=4",
+    "-U__SIZEOF_PTRDIFF_T__",
+    "-D__SIZEOF_PTRDIFF_T__=4",
+    "-U__LONG_MAX__",
+    "-D__LONG_MAX__=2147483647L",
+    "-U__LONG_WIDTH__",
+    "-D__LONG_WIDTH__=32",
+    "-U__SIZE_TYPE__",
+    "-D__SIZE_TYPE__=unsigned int",
+    "-U__PTRDIFF_TYPE__",
+    "-D__PTRDIFF_TYPE__=int",
+    "-U__SIZE_MAX__",
+    "-D__SIZE_MAX__=4294967295U",
+    "-U__PTRDIFF_MAX__",
+    "-D__PTRDIFF_MAX__=2147483647",
+    "-U__INTPTR_TYPE__",
+    "-D__INTPTR_TYPE__=int",
+    "-U__UINTPTR_TYPE__",
+    "-D__UINTPTR_TYPE__=unsigned int",
+    "-U__INT64_TYPE__",
+    "-D__INT64_TYPE__=long long int",
+    "-U__UINT64_TYPE__",
+    "-D__UINT64_TYPE__=long long unsigned int",
+    "-U__INTMAX_TYPE__",
+    "-D__INTMAX_TYPE__=long long int",
+    "-U__UINTMAX_TYPE__",
+    "-D__UINTMAX_TYPE__=long long unsigned int",
+    "-U__SIZEOF_INT128__",
 ];
 
 /// Where Debian keeps the headers of this machine's processor.
@@ -244,7 +271,8 @@ mod tests {
 
     #[test]
     fn messages_of_gcc_and_clang_are_read() {
-        let message = parse_message("a.c:3:10: fatal error: foo.h: No such file or directory").expect("parsed");
+        let message =
+            parse_message("a.c:3:10: fatal error: foo.h: No such file or directory").expect("parsed");
         assert_eq!((message.file.as_str(), message.line, message.column), ("a.c", 3, 10));
         assert_eq!(missing_header(&message.text), Some("foo.h"));
         let message = parse_message("a.c:3:10: fatal error: 'foo.h' file not found").expect("parsed");

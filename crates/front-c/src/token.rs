@@ -177,7 +177,9 @@ impl Lexer<'_> {
         let start = self.text[..self.at]
             .rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
             .map_or(0, |at| at + 1);
-        self.text.get(start..self.at).is_some_and(|number| number.starts_with("0x") || number.starts_with("0X"))
+        self.text
+            .get(start..self.at)
+            .is_some_and(|number| number.starts_with("0x") || number.starts_with("0X"))
     }
 
     fn take_while(&mut self, accept: fn(u8) -> bool) {

@@ -310,8 +310,15 @@ impl Type {
             Self::Float(FloatKind::Double) => "double".to_owned(),
             Self::Float(FloatKind::LongDouble) => "long double".to_owned(),
             Self::Pointer(target) => format!("{} *", target.ty.display(program)),
-            Self::Array(element, Some(n)) => format!("{}[{n}]", element.ty.display(program)),
-            Self::Array(element, None) => format!("{}[]", element.ty.display(program)),
+            Self::Array(..) => {
+                // The lengths stand in the order in which the indices do.
+                let (mut base, mut lengths) = (self, String::new());
+                while let Self::Array(element, length) = base {
+                    lengths.push_str(&length.map_or("[]".to_owned(), |n| format!("[{n}]")));
+                    base = &element.ty;
+                }
+                format!("{}{lengths}", base.display(program))
+            }
             Self::Record(record) => {
                 let data = &program.records[*record];
                 let word = if data.is_union { "union" } else { "struct" };

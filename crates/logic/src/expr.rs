@@ -228,10 +228,9 @@ impl ExprSyntax {
             ExprKind::Name(name) => !is_reserved(name),
             ExprKind::Local { thread, .. } => !is_reserved(&thread.function.text),
             ExprKind::Unary(UnaryOp::Not | UnaryOp::BitNot, _) => false,
-            ExprKind::Unary(
-                UnaryOp::Neg | UnaryOp::Plus | UnaryOp::Deref | UnaryOp::AddressOf,
-                operand,
-            ) => operand.is_bare(),
+            ExprKind::Unary(UnaryOp::Neg | UnaryOp::Plus | UnaryOp::Deref | UnaryOp::AddressOf, operand) => {
+                operand.is_bare()
+            }
             ExprKind::Binary(op, left, right) => {
                 (op.is_arithmetic() || op.is_comparison()) && left.is_bare() && right.is_bare()
             }
@@ -253,8 +252,10 @@ impl ExprSyntax {
             ExprKind::Unary(op, operand) => {
                 f.write_str(op.text())?;
                 // `--x` and `&&x` are other tokens.
-                let doubled = matches!(&operand.kind, ExprKind::Unary(inner, _) if inner == op);
-                operand.write(f, if doubled { level::POSTFIX } else { level::UNARY })?;
+                if matches!(&operand.kind, ExprKind::Unary(inner, _) if inner == op) {
+                    f.write_char(' ')?;
+                }
+                operand.write(f, level::UNARY)?;
             }
             ExprKind::Binary(op, left, right) => {
                 // A comparison of comparisons gets its parentheses even where C does not ask for them,
@@ -276,7 +277,9 @@ impl ExprSyntax {
                 write!(f, "[{index}]")?;
             }
             ExprKind::Member(base, name) => {
-                base.write(f, level::POSTFIX)?;
+                // `3.x` would be a floating constant.
+                let number = matches!(base.kind, ExprKind::Int(..));
+                base.write(f, if number { level::POSTFIX + 1 } else { level::POSTFIX })?;
                 write!(f, ".{name}")?;
             }
             ExprKind::Arrow(base, name) => {

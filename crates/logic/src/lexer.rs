@@ -273,7 +273,9 @@ fn number(rest: &str) -> (Tok, usize) {
         "ll" => (false, 2),
         "ul" | "lu" => (true, 1),
         "ull" | "llu" => (true, 2),
-        _ if suffix.contains('.') || (radix == 10 && suffix.starts_with('e')) => return bad(BadNumber::Float),
+        _ if suffix.contains('.') || (radix == 10 && suffix.starts_with('e')) => {
+            return bad(BadNumber::Float);
+        }
         _ => return bad(BadNumber::Malformed),
     };
     if digits.is_empty() && !octal_zero {

@@ -26,27 +26,27 @@
 
 #![forbid(unsafe_code)]
 
-mod ltl;
-mod lasso;
-mod nnf;
-mod expr;
 mod atom;
+mod automaton;
+mod dot;
+mod expr;
 mod formula;
-mod words;
+mod hoa;
+mod implication;
+mod lasso;
 mod lexer;
+mod ltl;
+mod nnf;
 mod parser;
 mod property_file;
-mod store;
-mod rewrite;
-mod implication;
-mod simplify;
-mod automaton;
-mod translate;
-mod scc;
 mod reduce;
+mod rewrite;
+mod scc;
+mod simplify;
 mod simulation;
-mod hoa;
-mod dot;
+mod store;
+mod translate;
+mod words;
 
 pub use atom::{AtomKind, AtomSyntax, Name, ThreadRef};
 pub use automaton::{AutState, Automaton, Cube, Edge, StateData};

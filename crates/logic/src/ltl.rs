@@ -189,9 +189,7 @@ impl Ltl {
     /// Whether `predicate` is true of the formula or of some subformula.
     pub fn any(&self, predicate: &mut impl FnMut(&Self) -> bool) -> bool {
         let (left, right) = self.children();
-        predicate(self)
-            || left.is_some_and(|f| f.any(predicate))
-            || right.is_some_and(|f| f.any(predicate))
+        predicate(self) || left.is_some_and(|f| f.any(predicate)) || right.is_some_and(|f| f.any(predicate))
     }
 
     /// The number of operators, constants and occurrences of atoms.
@@ -227,7 +225,7 @@ impl Ltl {
 
     /// Whether the syntax shows a safety property: one that every violating run violates after finitely
     /// many steps. That is so where the negation normal form has no `U`, `F` or `M` (Sistla: Safety,
-    /// liveness and fairness in temporal logic, 1994, section 3). A safety property may fail this test.
+    /// liveness and fairness in temporal logic, 1994). A safety property may fail this test.
     #[must_use]
     pub fn is_syntactic_safety(&self) -> bool {
         self.is_safety(true)
@@ -262,7 +260,7 @@ impl Ltl {
     }
 }
 
-/// The binding strengths of the canonical spelling, weakest first, as in `design`'s precedence table:
+/// The binding strengths of the canonical spelling, weakest first, in the order that Spot uses:
 /// `<->`, `->`, `xor`, `||`, `&&`, then `U W R M`, then `!` and the unary temporal operators.
 pub(crate) mod level {
     pub(crate) const LOWEST: u8 = 0;

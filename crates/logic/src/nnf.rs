@@ -16,7 +16,8 @@ impl Ltl {
     /// The normal form of the formula, or of its negation.
     fn nnf(&self, negate: bool) -> Self {
         // In each pair below the second form is the dual of the first.
-        let pick = |plain: fn(Self, Self) -> Self, dual: fn(Self, Self) -> Self| if negate { dual } else { plain };
+        let pick =
+            |plain: fn(Self, Self) -> Self, dual: fn(Self, Self) -> Self| if negate { dual } else { plain };
         match self {
             Self::True => Self::constant(!negate),
             Self::False => Self::constant(negate),

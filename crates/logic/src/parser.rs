@@ -5,6 +5,9 @@
 //! atom or to the formula. The parser therefore reads both with the same functions and decides when an
 //! operator asks for it: arithmetic needs expressions, a logical operator turns an expression into an
 //! atom. Inside of quotes, brackets and `AP(…)` everything is C, read by `expr.rs`.
+//!
+//! Functions on the path of the recursion are not inlined into each other: one level of parentheses then
+//! takes half of the stack, and the limit on nesting must fit into the smallest stack that a thread has.
 
 mod atom;
 mod error;
@@ -21,7 +24,11 @@ use crate::{Atom, AtomKind, AtomSyntax, BinaryOp, ExprKind, ExprSyntax, Formula,
 
 /// How deep the tree of a formula may be. Code that walks trees is recursive, and a limit on the depth
 /// is what protects its stack against hostile input; no formula that means something comes near it.
-pub(crate) const MAX_DEPTH: u32 = 500;
+pub(crate) const MAX_DEPTH: u32 = 400;
+
+/// How deep the parser may recurse. Parentheses leave no trace in the tree, so this is a limit of its own;
+/// it is larger than the other one so that what the printer writes can be read back.
+const MAX_NESTING: u32 = 500;
 
 /// Parses the whole text of a file as one formula.
 ///
@@ -42,7 +49,7 @@ pub fn parse_formula_at(map: &SourceMap, span: Span) -> Result<Formula, Diagnost
     if parser.token.tok == Tok::End {
         return Err(parser.empty_formula());
     }
-    let ltl = parser.formula()?;
+    let ltl = parser.formula().map_err(|diagnostic| *diagnostic)?;
     if parser.token.tok == Tok::Semicolon {
         parser.bump();
     }
@@ -85,7 +92,8 @@ enum Op {
     C(BinaryOp),
 }
 
-type Parse<T> = Result<T, Diagnostic>;
+/// The diagnostic is boxed to keep the frames of the recursive functions small.
+type Parse<T> = Result<T, Box<Diagnostic>>;
 
 impl<'a> Parser<'a> {
     fn new(mut lexer: Lexer<'a>) -> Self {
@@ -121,8 +129,8 @@ impl<'a> Parser<'a> {
 
     /// Runs `body` one level deeper.
     fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.nesting >= MAX_DEPTH {
-            return Err(self.too_deep(self.here()));
+        if self.nesting >= MAX_NESTING {
+            return Err(self.too_deep(self.here()).into());
         }
         self.nesting += 1;
         let result = body(self);
@@ -133,13 +141,13 @@ impl<'a> Parser<'a> {
     /// The depth of a node over children of these depths.
     fn depth_over(&self, children: &[u32], span: Span) -> Parse<u32> {
         let depth = 1 + children.iter().copied().max().unwrap_or(0);
-        if depth > MAX_DEPTH { Err(self.too_deep(span)) } else { Ok(depth) }
+        if depth > MAX_DEPTH { Err(self.too_deep(span).into()) } else { Ok(depth) }
     }
 
     /// A formula, up to a token that cannot continue it.
     fn formula(&mut self) -> Parse<Ltl> {
         let part = self.part(level::LOWEST)?;
-        Ok(self.into_ltl(part)?.0)
+        Ok(self.as_ltl(part)?.0)
     }
 
     /// An operand and the infix operators of at least this level that follow it.
@@ -175,20 +183,21 @@ impl<'a> Parser<'a> {
     }
 
     /// `left op right` for an operator of the logic.
+    #[inline(never)]
     fn connect(&mut self, left: Part, op: Infix, right_min: u8) -> Parse<Part> {
         let token = self.token;
         let single = matches!(token.tok, Tok::Amp | Tok::Pipe | Tok::Caret);
         let left_look = Look::at(&left);
         let left_span = left.span;
         // Before the right side is read, so that atoms are numbered as they are met.
-        let (left, left_depth) = self.into_ltl(left)?;
+        let (left, left_depth) = self.as_ltl(left)?;
         self.bump();
         let right = self.part(right_min)?;
         if single && left_look.seems_bitwise(&Look::at(&right)) {
-            return Err(self.bitwise(token, left_span.to(right.span)));
+            return Err(self.bitwise(token, left_span.to(right.span)).into());
         }
         let span = left_span.to(right.span);
-        let (right, right_depth) = self.into_ltl(right)?;
+        let (right, right_depth) = self.as_ltl(right)?;
         let depth = self.depth_over(&[left_depth, right_depth], self.span_of(token))?;
         let build = match op {
             Infix::And => Ltl::and,
@@ -205,19 +214,20 @@ impl<'a> Parser<'a> {
     }
 
     /// `left op right` for an operator of C.
+    #[inline(never)]
     fn compute(&mut self, left: Part, op: BinaryOp, right_min: u8) -> Parse<Part> {
         let token = self.bump();
         let right = self.part(right_min)?;
         if op.is_comparison() {
             if let Some(inner) = left.bare_comparison() {
-                return Err(self.chained(inner, token, right.span));
+                return Err(self.chained(inner, token, right.span).into());
             }
             if let Some(inner) = right.bare_comparison() {
-                return Err(self.chained_right(left.span, token, inner));
+                return Err(self.chained_right(left.span, token, inner).into());
             }
         }
-        let (left, left_depth) = self.into_expr(left, token)?;
-        let (right, right_depth) = self.into_expr(right, token)?;
+        let (left, left_depth) = self.as_expr(left, token)?;
+        let (right, right_depth) = self.as_expr(right, token)?;
         let depth = self.depth_over(&[left_depth, right_depth], self.span_of(token))?;
         let span = left.span.to(right.span);
         let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
@@ -238,7 +248,7 @@ impl<'a> Parser<'a> {
         };
         if let Some(prefix) = prefix {
             if !logical {
-                return Err(self.temporal_in_expression());
+                return Err(self.temporal_in_expression().into());
             }
             return self.prefixed(prefix);
         }
@@ -260,11 +270,12 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline(never)]
     fn prefixed(&mut self, prefix: Prefix) -> Parse<Part> {
         let token = self.bump();
         let inner = self.part(level::PREFIX)?;
         let span = self.span_of(token).to(inner.span);
-        let (inner, inner_depth) = self.into_ltl(inner)?;
+        let (inner, inner_depth) = self.as_ltl(inner)?;
         let depth = self.depth_over(&[inner_depth], self.span_of(token))?;
         let build = match prefix {
             Prefix::Not => Ltl::not,
@@ -276,10 +287,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `( … )`, and `[i]` or `.f` behind it.
+    #[inline(never)]
     fn parenthesized(&mut self) -> Parse<Part> {
         let open = self.bump();
         if self.token.tok == Tok::RParen {
-            return Err(self.nothing_in_parentheses(open));
+            return Err(self.nothing_in_parentheses(open).into());
         }
         let mut part = self.part(level::LOWEST)?;
         self.close(open, Tok::RParen)?;
@@ -297,20 +309,21 @@ impl<'a> Parser<'a> {
             self.bump();
             return Ok(());
         }
-        Err(self.unclosed(open))
+        Err(self.unclosed(open).into())
     }
 
     /// `" … "`: a C expression that is an atom.
+    #[inline(never)]
     fn quoted(&mut self) -> Parse<Part> {
         let open = self.token;
         self.mode = Mode::C;
         self.bump();
         if self.token.tok == Tok::Quote {
-            return Err(self.nothing_in_quotes(open));
+            return Err(self.nothing_in_quotes(open).into());
         }
         let (expr, depth) = self.c_expr(c_level::CONDITIONAL)?;
         if self.token.tok != Tok::Quote {
-            return Err(self.unclosed(open));
+            return Err(self.unclosed(open).into());
         }
         self.mode = Mode::Formula;
         self.bump();
@@ -320,7 +333,8 @@ impl<'a> Parser<'a> {
     }
 
     /// The part as a formula and its depth; an expression becomes an atom.
-    fn into_ltl(&mut self, part: Part) -> Parse<(Ltl, u32)> {
+    #[inline(never)]
+    fn as_ltl(&mut self, part: Part) -> Parse<(Ltl, u32)> {
         match part.kind {
             PartKind::Ltl(ltl) => Ok((ltl, part.depth)),
             PartKind::Expr(expr) => Ok((self.expr_to_ltl(expr, part.span)?, part.depth)),
@@ -328,10 +342,11 @@ impl<'a> Parser<'a> {
     }
 
     /// The part as an expression and its depth, as the operator at `op` demands.
-    fn into_expr(&self, part: Part, op: Token) -> Parse<(ExprSyntax, u32)> {
+    #[inline(never)]
+    fn as_expr(&self, part: Part, op: Token) -> Parse<(ExprSyntax, u32)> {
         match part.kind {
             PartKind::Expr(expr) => Ok((expr, part.depth)),
-            PartKind::Ltl(_) => Err(self.formula_in_expression(part.span, op)),
+            PartKind::Ltl(_) => Err(self.formula_in_expression(part.span, op).into()),
         }
     }
 
@@ -350,7 +365,7 @@ impl<'a> Parser<'a> {
             return Ok(Ltl::Atom(Atom::new(position)));
         }
         if self.atoms.len() == MAX_ATOMS {
-            return Err(self.too_many_atoms(span));
+            return Err(self.too_many_atoms(span).into());
         }
         Ok(Ltl::Atom(self.atoms.push(AtomSyntax { kind, span })))
     }

@@ -58,7 +58,17 @@ pub(crate) const HYPHENATED: [&str; 5] =
 /// written in quotes.
 pub(crate) fn is_reserved(word: &str) -> bool {
     const ATOMS: [&str; 11] = [
-        "true", "false", "call", "at", "terminated", "end", "holds", "waiting", "deadlock", "overflow", "AP",
+        "true",
+        "false",
+        "call",
+        "at",
+        "terminated",
+        "end",
+        "holds",
+        "waiting",
+        "deadlock",
+        "overflow",
+        "AP",
     ];
     prefix_word(word).is_some() || infix_word(word).is_some() || ATOMS.contains(&word)
 }

@@ -1,1 +1,55 @@
-//! (in the making)
+//! States of a net in a form that a search can afford.
+//!
+//! The reference interpreter keeps a marking in two tree maps and looks at every transition in every step.
+//! Here the same net is *compiled*: every place gets a fixed slot, every guard and arc expression becomes a
+//! short register program, and transitions are listed by the place where the moving frame stands, so that a
+//! step looks only at what its threads could do next.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | `layout` | where each place lives in a state, and the initial state |
+//! | `state` | the unpacked state that transitions work on |
+//! | `code` | expressions as register programs |
+//! | `transition` | transitions as lists of steps that bind and steps that fire |
+//! | `successors` | enumerates the firings of a state |
+//! | `atoms` | the atoms of properties on unpacked states |
+//! | `pool` | equal parts of states, stored once |
+//! | `store` | the visited set: states as short vectors of parts |
+//!
+//! This room knows nothing of properties, searches or limits. Whatever a net does that a state has no room
+//! for (see [`Layout`]) is an [`Unsupported`] error, found when the net is compiled or, where it depends on
+//! values, when the step is taken. It is never ignored.
+//!
+//! ```
+//! use pdnet_net::Net;
+//! use pdnet_space::{Compiled, StateStore, Successors};
+//!
+//! let net = Net::default();
+//! let compiled = Compiled::new(&net).unwrap();
+//! let mut store = StateStore::new(&compiled);
+//! let mut successors = Successors::new(&compiled);
+//! let (initial, is_new) = store.insert(&compiled.initial()).unwrap();
+//! assert!(is_new);
+//! store.load(initial, successors.current_mut());
+//! let mut n_steps = 0;
+//! successors.for_each(|_, _| n_steps += 1).unwrap();
+//! assert_eq!(n_steps, 0);
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod atoms;
+mod code;
+mod layout;
+mod pool;
+mod state;
+mod store;
+mod successors;
+mod transition;
+
+pub use atoms::Atoms;
+pub use layout::{Layout, Unsupported};
+pub use state::State;
+pub use store::{Full, StateId, StateStore};
+pub use successors::{Outcome, Step, Successors};
+pub use transition::Compiled;

@@ -1,1 +1,45 @@
-//! (in the making)
+//! What every engine, reduction and front end is tested with: an oracle, and generators of cases.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | `reference` | the whole reachable graph of a net, and the answers that can be read off it |
+//! | `product` | the graph times a formula, and the search for a fair accepting cycle in it |
+//! | `reference_engine` | the oracle in the shape of an engine |
+//! | `lasso` | single runs, judged by the meaning of the formula alone |
+//! | `random_net` | small nets of the class that C programs give |
+//! | `random_formula` | formulas without next, and atoms for a net |
+//! | `conformance` | the comparison of an engine with the oracle |
+//! | `shrink` | smaller nets and formulas that fail in the same way |
+//! | `random_c` | small multi-threaded C programs, and formulas about them |
+//! | `random_expr` | C integer expressions without undefined behaviour |
+//! | `compiler` | the system's C compiler, where there is one |
+//!
+//! Everything random is a function of a seed, and every failure prints its seed. Nothing here is fast, and
+//! nothing here looks at an engine: an oracle that shared code with what it judges would share its bugs.
+
+#![forbid(unsafe_code)]
+
+mod compiler;
+mod conformance;
+mod lasso;
+mod product;
+mod random_c;
+mod random_expr;
+mod random_formula;
+mod random_net;
+mod reference;
+mod reference_engine;
+mod shrink;
+
+pub use compiler::{CompileError, Compiler};
+pub use conformance::{
+    ConformanceConfig, ConformanceReport, Disagreement, check_case, check_engine, compare,
+};
+pub use lasso::{Lasso, random_lasso};
+pub use random_c::{ProgramConfig, RandomProgram, random_c_formula, random_c_program};
+pub use random_expr::{CType, ExprConfig, Printing, RandomExpr, TypedVariable, random_expr};
+pub use random_formula::{random_atoms, random_formula};
+pub use random_net::{NetConfig, random_net};
+pub use reference::{Caveats, ReachableEdge, ReachableGraph, RefAnswer, RefVerdict};
+pub use reference_engine::Reference;
+pub use shrink::shrink;

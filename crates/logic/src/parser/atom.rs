@@ -8,6 +8,7 @@ use crate::{AtomKind, Ltl, Name, ThreadRef};
 impl<'a> Parser<'a> {
     /// The atom or constant that starts with the word at hand; `None` where the word is a name. Words
     /// that need parentheses are names without them, and all of them are names before `::`.
+    #[inline(never)]
     pub(super) fn word_atom(&mut self) -> Parse<Option<Ltl>> {
         let word = self.text();
         let start = self.token.start;
@@ -54,8 +55,11 @@ impl<'a> Parser<'a> {
         let open = self.bump();
         let function = self.name("the name of a function")?;
         if self.token.tok == Tok::LParen {
-            let inner = self.bump();
-            self.close(inner, Tok::RParen)?;
+            self.bump();
+            if self.token.tok != Tok::RParen {
+                return Err(self.wanted("`)`").help("name the function without arguments: `call(f)`").into());
+            }
+            self.bump();
         }
         self.close(open, Tok::RParen)?;
         Ok(AtomKind::Call { function })
@@ -75,7 +79,10 @@ impl<'a> Parser<'a> {
         let open = self.bump();
         let thread = self.thread()?;
         if self.token.tok != Tok::Comma {
-            return Err(self.wanted("a comma and the object").help("write `holds(func, m)` or `waiting(func, c)`"));
+            return Err(self
+                .wanted("a comma and the object")
+                .help("write `holds(func, m)` or `waiting(func, c)`")
+                .into());
         }
         self.mode = Mode::C;
         self.bump();
@@ -92,7 +99,7 @@ impl<'a> Parser<'a> {
         self.mode = Mode::C;
         self.bump();
         if self.token.tok == Tok::RParen {
-            return Err(self.nothing_in_parentheses(open));
+            return Err(self.nothing_in_parentheses(open).into());
         }
         let (expr, _) = self.c_expr(level::CONDITIONAL)?;
         self.mode = Mode::Formula;
@@ -112,7 +119,7 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         let Some(index) = index else {
-            return Err(self.wanted("the number of the thread, counted from 0 in order of creation"));
+            return Err(self.wanted("the number of the thread, counted from 0 in order of creation").into());
         };
         self.bump();
         self.close(open, Tok::RBracket)?;
@@ -132,7 +139,7 @@ impl<'a> Parser<'a> {
         let (file, file_end) = if let Some(inner) = rest.strip_prefix('"') {
             let Some(len) = inner.find('"') else {
                 let quote = Token { tok: Tok::Quote, start, end: start + 1 };
-                return Err(self.unclosed(quote));
+                return Err(self.unclosed(quote).into());
             };
             (&inner[..len], start + len + 2)
         } else {
@@ -158,7 +165,10 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         let Some(line) = line else {
-            return Err(self.wanted("the number of a line").help("write `at(file.c:12)` or `at(func, LABEL)`"));
+            return Err(self
+                .wanted("the number of a line")
+                .help("write `at(file.c:12)` or `at(func, LABEL)`")
+                .into());
         };
         self.bump();
         self.close(open, Tok::RParen)?;
@@ -171,7 +181,7 @@ impl<'a> Parser<'a> {
         let function = self.name("the name of a function, or a file and a line")?;
         if self.token.tok != Tok::Comma {
             let help = "write `at(func, LABEL)`, `at(file.c:12)` or `at(12)`";
-            return Err(self.wanted("a comma and a label").help(help));
+            return Err(self.wanted("a comma and a label").help(help).into());
         }
         self.bump();
         let label: Name = self.name("the name of a label")?;

@@ -1,26 +1,33 @@
-//! Everything that the parser can say.
+//! Everything that the parser can say. None of it is inlined, because that would make the frames of the
+//! recursive functions large.
 
 use pdnet_source::{Diagnostic, Span};
 
 use super::atom::is_identifier;
 use super::{MAX_DEPTH, Parser};
+use crate::MAX_ATOMS;
 use crate::lexer::{BadNumber, Mode, Tok, Token};
 use crate::words::{infix_word, prefix_word};
-use crate::MAX_ATOMS;
 
 impl Parser<'_> {
+    #[cold]
+    #[inline(never)]
     pub(super) fn empty_formula(&self) -> Diagnostic {
         Diagnostic::error("empty-formula", "there is no formula")
             .at(self.here(), "expected a formula here")
             .help("write one, for example `G(x == 1 -> F(y == 2))`")
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn too_deep(&self, span: Span) -> Diagnostic {
         Diagnostic::error("formula-too-deep", format!("the formula has more than {MAX_DEPTH} levels"))
             .at(span, "too deep from here on")
             .help("check several smaller properties instead of one")
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn too_many_atoms(&self, span: Span) -> Diagnostic {
         Diagnostic::error("too-many-atoms", format!("the formula has more than {MAX_ATOMS} different atoms"))
             .at(span, "one too many")
@@ -68,6 +75,8 @@ impl Parser<'_> {
     }
 
     /// Something else should stand here.
+    #[cold]
+    #[inline(never)]
     pub(super) fn wanted(&self, what: &str) -> Diagnostic {
         if let Some(diagnostic) = self.bad_token() {
             return diagnostic;
@@ -80,6 +89,8 @@ impl Parser<'_> {
     }
 
     /// An operator has nothing to work on.
+    #[cold]
+    #[inline(never)]
     pub(super) fn missing_operand(&self) -> Diagnostic {
         if let Some(diagnostic) = self.bad_token() {
             return diagnostic;
@@ -95,7 +106,9 @@ impl Parser<'_> {
             Some((before, span)) => {
                 diagnostic.context(span, format!("`{before}` needs a formula or an expression after it"))
             }
-            None => diagnostic.help("a formula starts with an atom, a `(` or an operator such as `G`, `F`, `!`"),
+            None => {
+                diagnostic.help("a formula starts with an atom, a `(` or an operator such as `G`, `F`, `!`")
+            }
         }
     }
 
@@ -110,6 +123,8 @@ impl Parser<'_> {
     }
 
     /// An operator word stands where a name should.
+    #[cold]
+    #[inline(never)]
     pub(super) fn operator_as_operand(&self) -> Diagnostic {
         let text = self.text();
         Diagnostic::error("missing-operand", format!("expected an operand, found the operator `{text}`"))
@@ -118,19 +133,26 @@ impl Parser<'_> {
     }
 
     /// A temporal operator stands inside of a comparison or a sum.
+    #[cold]
+    #[inline(never)]
     pub(super) fn temporal_in_expression(&self) -> Diagnostic {
         let text = self.text();
-        let diagnostic =
-            Diagnostic::error("formula-in-expression", format!("`{text}` cannot stand inside of an expression"))
-                .at(self.here(), "this is an operator of the logic");
+        let diagnostic = Diagnostic::error(
+            "formula-in-expression",
+            format!("`{text}` cannot stand inside of an expression"),
+        )
+        .at(self.here(), "this is an operator of the logic");
         if is_identifier(text) {
-            diagnostic.help(format!("if `{text}` is a variable, put the expression in quotes: `\"{text} == 1\"`"))
+            diagnostic
+                .help(format!("if `{text}` is a variable, put the expression in quotes: `\"{text} == 1\"`"))
         } else {
             diagnostic.help("compare two formulas with `<->` instead of `==`")
         }
     }
 
     /// The left or right side of a comparison is a formula.
+    #[cold]
+    #[inline(never)]
     pub(super) fn formula_in_expression(&self, formula: Span, op: Token) -> Diagnostic {
         let text = self.lexer.slice(op.start, op.end);
         Diagnostic::error("formula-in-expression", format!("`{text}` needs numbers, not a formula"))
@@ -139,18 +161,24 @@ impl Parser<'_> {
             .help("compare formulas with `<->` or `xor`; put a C expression with `!`, `&&`, `||` in quotes")
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn nothing_in_parentheses(&self, open: Token) -> Diagnostic {
         Diagnostic::error("missing-operand", "there is nothing between the parentheses")
             .at(self.span_of(open).to(self.here()), "expected a formula in here")
             .help("`call(f())` may have empty parentheses, everything else may not")
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn nothing_in_quotes(&self, open: Token) -> Diagnostic {
         Diagnostic::error("missing-operand", "there is nothing between the quotes")
             .at(self.span_of(open).to(self.here()), "expected a C expression in here")
     }
 
     /// The token at hand should have been what closes `open`.
+    #[cold]
+    #[inline(never)]
     pub(super) fn unclosed(&self, open: Token) -> Diagnostic {
         let (id, what, closing) = match open.tok {
             Tok::Quote => ("unclosed-quote", "quote", '"'),
@@ -173,6 +201,8 @@ impl Parser<'_> {
     }
 
     /// Something complete has been read, and the token at hand cannot continue it.
+    #[cold]
+    #[inline(never)]
     pub(super) fn cannot_follow(&self) -> Diagnostic {
         if let Some(diagnostic) = self.bad_token() {
             return diagnostic;
@@ -220,12 +250,16 @@ impl Parser<'_> {
     }
 
     /// `0 < x < 3`
+    #[cold]
+    #[inline(never)]
     pub(super) fn chained(&self, inner: (Span, Span), op: Token, right: Span) -> Diagnostic {
         let (first, middle) = inner;
         self.chain(first.to(right), format!("`{}`", self.between(first, middle)), middle, op, right)
     }
 
     /// `x == y < 3`, where the right side was read first because `<` binds tighter.
+    #[cold]
+    #[inline(never)]
     pub(super) fn chained_right(&self, left: Span, op: Token, inner: (Span, Span)) -> Diagnostic {
         let (middle, last) = inner;
         let first = format!("{} {} {}", self.source(left), self.token_text(op), self.source(middle));
@@ -244,6 +278,8 @@ impl Parser<'_> {
     }
 
     /// A single `&`, `|` or `^` between things that look like numbers.
+    #[cold]
+    #[inline(never)]
     pub(super) fn bitwise(&self, op: Token, whole: Span) -> Diagnostic {
         let text = self.token_text(op);
         let quoted = format!("\"{}\"", self.source(whole));
@@ -254,10 +290,13 @@ impl Parser<'_> {
     }
 
     /// `f(x)` in an expression.
+    #[cold]
+    #[inline(never)]
     pub(super) fn call_in_expression(&self, name: Token) -> Diagnostic {
         let text = self.token_text(name);
-        let diagnostic = Diagnostic::error("call-in-formula", format!("`{text}` cannot be called in a formula"))
-            .at(self.span_of(name), "a formula looks at a state, it does not run code");
+        let diagnostic =
+            Diagnostic::error("call-in-formula", format!("`{text}` cannot be called in a formula"))
+                .at(self.span_of(name), "a formula looks at a state, it does not run code");
         if prefix_word(text).is_some() || infix_word(text).is_some() {
             return diagnostic;
         }

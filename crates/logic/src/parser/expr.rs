@@ -21,10 +21,11 @@ impl Parser<'_> {
                 let Some(op) = c_infix(parser.token.tok).filter(|op| op.level() >= min) else { break };
                 let token = parser.bump();
                 let (right, right_depth) = parser.c_expr(op.level() + 1)?;
-                if op.level() == level::RELATIONAL && !parser.ends_in_parenthesis(&left) {
-                    if let Some(sides) = left.comparison().filter(|_| left.is_relational()) {
-                        return Err(parser.chained(sides, token, right.span));
-                    }
+                if op.level() == level::RELATIONAL
+                    && !parser.ends_in_parenthesis(&left)
+                    && let Some(sides) = left.comparison().filter(|_| left.is_relational())
+                {
+                    return Err(parser.chained(sides, token, right.span).into());
                 }
                 depth = parser.depth_over(&[depth, right_depth], parser.span_of(token))?;
                 let span = left.span.to(right.span);
@@ -34,11 +35,12 @@ impl Parser<'_> {
         })
     }
 
+    #[inline(never)]
     fn conditional(&mut self, condition: ExprSyntax, depth: u32) -> Parse<(ExprSyntax, u32)> {
         let question = self.bump();
         let (yes, yes_depth) = self.c_expr(level::CONDITIONAL)?;
         if self.token.tok != Tok::Colon {
-            return Err(self.wanted("`:` and the other value of the `?`"));
+            return Err(self.wanted("`:` and the other value of the `?`").into());
         }
         self.bump();
         let (no, no_depth) = self.c_expr(level::CONDITIONAL)?;
@@ -56,6 +58,7 @@ impl Parser<'_> {
     }
 
     /// A prefix operator of C and its operand, or something without one. Works in both modes.
+    #[inline(never)]
     pub(super) fn unary(&mut self) -> Parse<Part> {
         let (expr, depth) = self.c_unary()?;
         Ok(Part::expr(expr, depth))
@@ -83,12 +86,13 @@ impl Parser<'_> {
         let part = self.postfix(expr, depth)?;
         match part.kind {
             PartKind::Expr(expr) => Ok((expr, part.depth)),
-            PartKind::Ltl(_) => Err(self.wanted("an expression")),
+            PartKind::Ltl(_) => Err(self.wanted("an expression").into()),
         }
     }
 
     /// The `[i]`, `.f` and, in C mode, `->f` that follow an expression. The result counts as being in
     /// parentheses where nothing follows and the expression was.
+    #[inline(never)]
     pub(super) fn postfix(&mut self, expr: ExprSyntax, depth: u32) -> Parse<Part> {
         let (mut expr, mut depth) = (expr, depth);
         let mut in_parentheses = self.lexer.slice(self.last_end.saturating_sub(1), self.last_end) == ")";
@@ -122,6 +126,7 @@ impl Parser<'_> {
     }
 
     /// `[ … ]`, which is C in both modes.
+    #[inline(never)]
     fn index(&mut self) -> Parse<(ExprSyntax, u32)> {
         let open = self.token;
         let outer = self.mode;
@@ -129,7 +134,7 @@ impl Parser<'_> {
         self.bump();
         let index = self.c_expr(level::CONDITIONAL)?;
         if self.token.tok != Tok::RBracket {
-            return Err(self.unclosed(open));
+            return Err(self.unclosed(open).into());
         }
         self.mode = outer;
         self.bump();
@@ -146,29 +151,30 @@ impl Parser<'_> {
             }
             Tok::Word => self.word_expr(),
             Tok::LParen if self.mode == Mode::Formula => {
-                let part = self.nested(Self::parenthesized)?;
-                self.into_expr(part, token)
+                let part = self.parenthesized()?;
+                self.as_expr(part, token)
             }
             Tok::LParen => {
                 self.bump();
                 if self.token.tok == Tok::RParen {
-                    return Err(self.nothing_in_parentheses(token));
+                    return Err(self.nothing_in_parentheses(token).into());
                 }
                 let (expr, depth) = self.c_expr(level::CONDITIONAL)?;
                 self.close(token, Tok::RParen)?;
                 Ok((ExprSyntax { span: self.span_from(token.start), ..expr }, depth))
             }
-            _ => Err(self.missing_operand()),
+            _ => Err(self.missing_operand().into()),
         }
     }
 
     /// A name, a constant that is a word, or a local of a thread.
+    #[inline(never)]
     fn word_expr(&mut self) -> Parse<(ExprSyntax, u32)> {
         let span = self.here();
         let text = self.text();
         let operator = prefix_word(text).is_some() || infix_word(text).is_some();
         if self.mode == Mode::Formula && operator {
-            return Err(self.operator_as_operand());
+            return Err(self.operator_as_operand().into());
         }
         if let Some(thread) = self.thread_before_colons() {
             let name = self.name("the name of a local variable")?;
@@ -182,7 +188,7 @@ impl Parser<'_> {
         };
         let token = self.bump();
         if self.token.tok == Tok::LParen && self.token.start == token.end {
-            return Err(self.call_in_expression(token));
+            return Err(self.call_in_expression(token).into());
         }
         Ok((ExprSyntax { kind, span }, 1))
     }
@@ -212,8 +218,9 @@ impl Parser<'_> {
 
     /// An identifier, where nothing else can stand.
     pub(super) fn name(&mut self, what: &str) -> Parse<Name> {
-        if self.token.tok != Tok::Word {
-            return Err(self.wanted(what));
+        // `data-race` is one token, but no name.
+        if self.token.tok != Tok::Word || self.text().contains('-') {
+            return Err(self.wanted(what).into());
         }
         let (text, span) = (self.text().to_owned(), self.here());
         self.bump();

@@ -1,0 +1,149 @@
+//! `pdnet check`: the way from a file to a verdict, read from top to bottom.
+
+use pdnet_check::{AtomData, Engine, Property, PropertyKind};
+use pdnet_front_c::{Lowered, load, lower};
+use pdnet_net::{Net, verify_net};
+use pdnet_report::{Answer, Overall, PropertyResult, Report, result_json, result_text, verdict_line};
+use pdnet_source::{Diagnostic, Severity};
+
+use crate::args::{Atomicity, CheckArgs, ResultFormat, When};
+use crate::exit::{ExitStatus, Failure};
+use crate::progress::Display;
+use crate::properties::{Properties, Wanted, resolve_properties};
+use crate::session::{Session, suits_stderr};
+use crate::settle::Search;
+
+/// Checks the properties of a program and prints the answers.
+pub(crate) fn check(
+    args: &CheckArgs,
+    session: &mut Session,
+    engine: &dyn Engine,
+) -> Result<ExitStatus, Failure> {
+    // Text to tree.
+    let loaded = load(&mut session.map, &args.file, &args.front.load_options()).map_err(refused)?;
+    // What is asked of it.
+    let asked = resolve_properties(&mut session.map, &args.properties, &loaded.annotations, args.reduce);
+    let asked = asked.map_err(refused)?;
+    // Tree to net.
+    let lowered = lower(&session.map, &loaded.program, &asked.formulas(), &args.front.lower_options());
+    let lowered = lowered.map_err(refused)?;
+    if !args.quiet {
+        session.show(&loaded.warnings);
+        session.show(&lowered.warnings);
+    }
+    verify(&lowered.net)?;
+    let properties = properties_of(&asked, &lowered)?;
+    // Net to verdicts, all properties in one request.
+    session.catch_interrupts();
+    let display = progress_display(args);
+    let search = Search { session, engine, net: &lowered.net, limits: &args.limits, display };
+    let fairness = args.fair.into();
+    let outcomes = search.ask(&properties, fairness, "search")?;
+    // Verdicts to answers: a violation counts once it is replayed.
+    let mut results = Vec::new();
+    for (property, outcome) in properties.iter().zip(outcomes) {
+        let answer = search.settle(property, fairness, outcome.verdict)?;
+        let probes = match &answer {
+            Answer::Violated(run) => search.probe(property, fairness, run)?,
+            Answer::Holds | Answer::Unknown(_) => Vec::new(),
+        };
+        let (engine, stats) = (engine.name(), outcome.stats);
+        results.push(PropertyResult { property, fairness, engine, stats, answer, probes });
+    }
+    // Answers to text.
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        input: args.file.display().to_string(),
+        net: &lowered.net,
+        map: &session.map,
+        results,
+        notes: notes(args, asked.notes),
+    };
+    print(args, session, &report)?;
+    Ok(match report.overall() {
+        Overall::True => ExitStatus::Success,
+        Overall::False(_) => ExitStatus::Violated,
+        Overall::Unknown(_) => ExitStatus::Unknown,
+    })
+}
+
+/// The input was not accepted; that must have been said.
+pub(crate) fn refused(diagnostics: Vec<Diagnostic>) -> Failure {
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        return Failure::Input(diagnostics);
+    }
+    Failure::Bug("the input was refused without a reason".to_owned())
+}
+
+/// A net that breaks the rules of nets is our fault.
+pub(crate) fn verify(net: &Net) -> Result<(), Failure> {
+    let violations = verify_net(net);
+    if violations.is_empty() {
+        return Ok(());
+    }
+    let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    Err(Failure::Bug(format!("the net of the program is not well formed:\n  {}", list.join("\n  "))))
+}
+
+/// The properties with what they mean in the net.
+fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec<Property>, Failure> {
+    let mut atoms = lowered.atoms.iter();
+    let mut properties = Vec::new();
+    for wanted in &asked.wanted {
+        let named = match wanted {
+            Wanted::Check(check) => {
+                properties.push(check.property(&lowered.net));
+                continue;
+            }
+            Wanted::Formula(named) => named,
+        };
+        let names = named.formula.atom_names();
+        let Some(exprs) = atoms.next().filter(|exprs| exprs.len() == names.len()) else {
+            return Err(Failure::Bug(format!("the atoms of `{}` got lost", named.name)));
+        };
+        let meaning = names.into_iter().zip(exprs).map(|(text, expr)| AtomData { text, expr: expr.clone() });
+        let kind = PropertyKind::Ltl { formula: named.formula.ltl.clone(), atoms: meaning.collect() };
+        let text = named.formula.to_string();
+        properties.push(Property { name: named.name.clone(), text, class: named.class, kind });
+    }
+    Ok(properties)
+}
+
+fn progress_display(args: &CheckArgs) -> Display {
+    let is_terminal = suits_stderr(When::Auto);
+    if args.quiet || !suits_stderr(args.progress) {
+        Display::Hidden
+    } else if is_terminal {
+        Display::Line
+    } else {
+        Display::Lines
+    }
+}
+
+fn notes(args: &CheckArgs, mut notes: Vec<String>) -> Vec<String> {
+    if args.front.atomicity == Atomicity::Statement {
+        let note = "each statement was taken as one step (--atomicity statement): \
+                    what another thread does in the middle of a statement is not seen";
+        notes.push(note.to_owned());
+    }
+    notes
+}
+
+fn print(args: &CheckArgs, session: &Session, report: &Report<'_>) -> Result<(), Failure> {
+    let last_line = format!("{}\n", verdict_line(report));
+    match args.format {
+        ResultFormat::Text => {
+            if !args.quiet {
+                session.print(&format!("{}\n", result_text(report, session.text_options())))?;
+            }
+            session.print(&last_line)
+        }
+        ResultFormat::Json => {
+            session.print(&result_json(report))?;
+            if !args.quiet {
+                session.tell(&last_line);
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! From an engine's word to an answer that may be shown.
+
+use std::time::Duration;
+
+use pdnet_check::{
+    Engine, Fairness, Limits, Outcome, Property, PropertyKind, Replay, Request, StopReason, Verdict, replay,
+};
+use pdnet_net::Net;
+use pdnet_report::{Answer, Probe, ProbeAnswer};
+
+use crate::args::LimitArgs;
+use crate::exit::Failure;
+use crate::progress::{Display, Watch};
+use crate::session::Session;
+
+/// What all searches of one run share.
+pub(crate) struct Search<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) engine: &'a dyn Engine,
+    pub(crate) net: &'a Net,
+    pub(crate) limits: &'a LimitArgs,
+    pub(crate) display: Display,
+}
+
+impl Search<'_> {
+    /// Asks the engine about properties, with what is left of the time.
+    pub(crate) fn ask(
+        &self,
+        properties: &[Property],
+        fairness: Fairness,
+        what: &str,
+    ) -> Result<Vec<Outcome>, Failure> {
+        let spent = self.session.start.elapsed();
+        let limits = Limits {
+            timeout: self.limits.timeout.map(|timeout| timeout.saturating_sub(spent)),
+            memory: self.limits.memory,
+            states: self.limits.states,
+        };
+        let mut watch = Watch::new(self.session.interrupted.clone(), self.display, what);
+        let mut outcomes =
+            self.engine.check(&Request { net: self.net, properties, fairness, limits }, &mut watch);
+        if outcomes.len() != properties.len() {
+            let (given, wanted) = (outcomes.len(), properties.len());
+            return Err(Failure::Bug(format!("the engine gave {given} answers to {wanted} questions")));
+        }
+        // The user knows the time that he gave, not what was left of it.
+        let timeout = self.limits.timeout.unwrap_or(Duration::ZERO);
+        for outcome in &mut outcomes {
+            if let Verdict::Unknown(StopReason::Timeout(limit)) = &mut outcome.verdict {
+                *limit = timeout;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Replays a violation; other verdicts are taken as they are.
+    pub(crate) fn settle(
+        &self,
+        property: &Property,
+        fairness: Fairness,
+        verdict: Verdict,
+    ) -> Result<Answer, Failure> {
+        let trace = match verdict {
+            Verdict::Holds => return Ok(Answer::Holds),
+            Verdict::Unknown(reason) => return Ok(Answer::Unknown(reason)),
+            Verdict::Violated(trace) => trace,
+        };
+        match replay(self.net, property, fairness, &trace) {
+            Ok(run) => Ok(Answer::Violated(Box::new(run))),
+            Err(error) => {
+                let name = &property.name;
+                let engine = self.engine.name();
+                Err(Failure::Bug(format!(
+                    "the engine {engine} says that `{name}` is violated, but its run cannot be replayed: {error}"
+                )))
+            }
+        }
+    }
+
+    /// Asks again under stronger fairness, as long as the run that breaks a formula starves a thread that
+    /// the fairness would let move.
+    pub(crate) fn probe(
+        &self,
+        property: &Property,
+        fairness: Fairness,
+        run: &Replay,
+    ) -> Result<Vec<Probe>, Failure> {
+        let PropertyKind::Ltl { formula, .. } = &property.kind else { return Ok(Vec::new()) };
+        if formula.is_syntactic_safety() {
+            return Ok(Vec::new());
+        }
+        let stronger: &[Fairness] = match fairness {
+            Fairness::None => &[Fairness::Weak, Fairness::Strong],
+            Fairness::Weak => &[Fairness::Strong],
+            Fairness::Strong => &[],
+        };
+        let mut probes = Vec::new();
+        let mut starved = run.starved.clone();
+        for &fairness in stronger {
+            if starved.is_empty() {
+                break;
+            }
+            let what = format!("{} with {fairness} fairness", property.name);
+            let outcomes = self.ask(std::slice::from_ref(property), fairness, &what)?;
+            let verdict = outcomes.into_iter().next().map(|outcome| outcome.verdict);
+            let verdict = verdict.unwrap_or(Verdict::Unknown(StopReason::Interrupted));
+            let answer = match self.settle(property, fairness, verdict)? {
+                Answer::Holds => ProbeAnswer::Holds,
+                Answer::Unknown(reason) => ProbeAnswer::Unknown(reason),
+                Answer::Violated(run) => ProbeAnswer::Violated { starved: run.starved },
+            };
+            let next = match &answer {
+                ProbeAnswer::Violated { starved } => starved.clone(),
+                ProbeAnswer::Holds | ProbeAnswer::Unknown(_) => Vec::new(),
+            };
+            probes.push(Probe { fairness, answer });
+            starved = next;
+        }
+        Ok(probes)
+    }
+}

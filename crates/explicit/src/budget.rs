@@ -1,0 +1,95 @@
+//! Limits and progress.
+
+use std::time::{Duration, Instant};
+
+use pdnet_check::{Control, Limits, Observer, Progress, Stats, StopReason};
+
+/// How many expansions pass between two looks at the clock and at the memory.
+const INTERVAL: u32 = 1024;
+
+/// The least time between two reports.
+const REPORT: Duration = Duration::from_millis(250);
+
+/// What a request may still use.
+pub(crate) struct Budget<'a> {
+    limits: Limits,
+    observer: &'a mut dyn Observer,
+    start: Instant,
+    reported: Instant,
+    n_ticks: u32,
+    peak_memory: u64,
+    /// Set when the time is up or the user stops: that holds for all searches to come.
+    over: Option<StopReason>,
+}
+
+/// One search within a budget: its states count from 0, the clock does not.
+pub(crate) struct Search {
+    start: Instant,
+}
+
+impl<'a> Budget<'a> {
+    pub(crate) fn new(limits: Limits, observer: &'a mut dyn Observer) -> Self {
+        let start = Instant::now();
+        Self { limits, observer, start, reported: start, n_ticks: 0, peak_memory: 0, over: None }
+    }
+
+    /// Starts a search.
+    pub(crate) fn search(&mut self) -> Search {
+        self.n_ticks = 0;
+        self.peak_memory = 0;
+        Search { start: Instant::now() }
+    }
+
+    /// Counts an expansion, and looks at the limits now and then.
+    #[inline]
+    pub(crate) fn tick(&mut self, progress: impl FnOnce() -> Progress) -> Result<(), StopReason> {
+        let is_due = self.n_ticks.is_multiple_of(INTERVAL);
+        self.n_ticks = self.n_ticks.wrapping_add(1);
+        if is_due { self.look(&progress()) } else { Ok(()) }
+    }
+
+    fn look(&mut self, progress: &Progress) -> Result<(), StopReason> {
+        if let Some(reason) = &self.over {
+            return Err(reason.clone());
+        }
+        self.peak_memory = self.peak_memory.max(progress.memory_bytes);
+        if let Some(timeout) = self.limits.timeout
+            && self.start.elapsed() >= timeout
+        {
+            self.over = Some(StopReason::Timeout(timeout));
+            return Err(StopReason::Timeout(timeout));
+        }
+        if let Some(limit) = self.limits.memory
+            && progress.memory_bytes > limit
+        {
+            return Err(StopReason::Memory { limit });
+        }
+        if self.reported.elapsed() >= REPORT {
+            self.reported = Instant::now();
+            if self.observer.progress(progress) == Control::Stop {
+                self.over = Some(StopReason::Interrupted);
+                return Err(StopReason::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a search that has so many states may have them.
+    #[inline]
+    pub(crate) fn allow_states(&self, n_states: usize) -> Result<(), StopReason> {
+        match self.limits.states {
+            Some(limit) if n_states as u64 > limit => Err(StopReason::States(limit)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What a search took.
+    pub(crate) fn stats(&self, search: &Search, last: &Progress) -> Stats {
+        Stats {
+            states: last.states,
+            transitions: last.transitions,
+            seconds: search.start.elapsed().as_secs_f64(),
+            peak_memory_bytes: self.peak_memory.max(last.memory_bytes),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Whether a run goes on forever in spite of assumptions.
+
+use pdnet_base::Idx as _;
+use pdnet_check::StopReason;
+use pdnet_space::StateId;
+
+use crate::budget::Budget;
+use crate::graph::Graph;
+
+/// What is known of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Unknown,
+    /// On the path of the search.
+    Open,
+    /// Every run from here fails an assumption.
+    Doomed,
+    /// Some run from here goes on forever.
+    Endless,
+}
+
+/// Remembers the fate of states, so that the states of many bad prefixes are looked at once.
+#[derive(Debug, Default)]
+pub(crate) struct Continuations {
+    fates: Vec<Fate>,
+}
+
+impl Continuations {
+    /// Whether some infinite run starts in the state: a cycle, or a state that repeats because nothing is
+    /// enabled, can be reached without a failed assumption. Behind a bound of the model there may be one, so
+    /// that a bound counts too.
+    pub(crate) fn exists(
+        &mut self,
+        graph: &mut Graph<'_>,
+        state: StateId,
+        budget: &mut Budget<'_>,
+    ) -> Result<bool, StopReason> {
+        match self.fate(state) {
+            Fate::Doomed => return Ok(false),
+            Fate::Endless => return Ok(true),
+            Fate::Unknown | Fate::Open => {}
+        }
+        let mut path = Vec::new();
+        let result = self.search(graph, state, &mut path, budget);
+        // A path that is left leads to something endless, or to where the search was stopped.
+        let fate = if result.is_ok() { Fate::Endless } else { Fate::Unknown };
+        path.iter().for_each(|(at, _)| self.fates[at.index()] = fate);
+        result
+    }
+
+    /// A depth-first search with an explicit stack. A state that is left without success is doomed: all that
+    /// can be reached from it was left before it, and no edge closed a cycle.
+    fn search(
+        &mut self,
+        graph: &mut Graph<'_>,
+        start: StateId,
+        path: &mut Vec<(StateId, usize)>,
+        budget: &mut Budget<'_>,
+    ) -> Result<bool, StopReason> {
+        let mut entered = Some(start);
+        loop {
+            if let Some(state) = entered.take() {
+                graph.edges(state, budget)?;
+                budget.allow_states(graph.n_states())?;
+                path.push((state, 0));
+                self.fates[state.index()] = Fate::Open;
+                if graph.stutters(state) || graph.meets_bound(state) {
+                    return Ok(true);
+                }
+            }
+            let Some((at, next)) = path.last_mut() else { return Ok(false) };
+            let edges = graph.edges(*at, budget)?;
+            let edge = edges.start + *next;
+            if edge == edges.end {
+                self.fates[at.index()] = Fate::Doomed;
+                path.pop();
+                continue;
+            }
+            *next += 1;
+            let (target, _) = graph.edge(edge);
+            match self.fate(target) {
+                Fate::Doomed => {}
+                Fate::Open | Fate::Endless => return Ok(true),
+                Fate::Unknown => entered = Some(target),
+            }
+        }
+    }
+
+    fn fate(&mut self, state: StateId) -> Fate {
+        if state.index() >= self.fates.len() {
+            self.fates.resize(state.index() + 1, Fate::Unknown);
+        }
+        self.fates[state.index()]
+    }
+}

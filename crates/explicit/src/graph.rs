@@ -1,0 +1,224 @@
+//! The reachable states with their edges, found on demand and kept.
+
+use std::ops::{ControlFlow, Range};
+
+use pdnet_base::{FxHashMap, Idx as _, IndexVec};
+use pdnet_check::{Progress, StopReason};
+use pdnet_net::{Action, Firing, Net, Transition};
+use pdnet_space::{Compiled, Outcome, State, StateId, StateStore, Successors};
+
+use crate::budget::Budget;
+use crate::notes::{self, Notes};
+
+/// A net, compiled, with what every search asks about its transitions.
+pub(crate) struct Model<'a> {
+    pub(crate) net: &'a Net,
+    pub(crate) compiled: &'a Compiled,
+    pub(crate) notable: IndexVec<Transition, bool>,
+    /// Some run may be removed by a failed assumption.
+    pub(crate) has_assumptions: bool,
+}
+
+impl<'a> Model<'a> {
+    pub(crate) fn new(net: &'a Net, compiled: &'a Compiled) -> Self {
+        let notable = net.transitions.indices().map(|transition| notes::is_notable(net, transition)).collect();
+        let has_assumptions = net.transitions.iter().any(|data| data.action == Action::AssumeFail);
+        Self { net, compiled, notable, has_assumptions }
+    }
+}
+
+/// What is known of a state.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    first_edge: usize,
+    n_edges: u32,
+    is_expanded: bool,
+    /// A bound of the model can be met here.
+    meets_bound: bool,
+    /// The threads that can move, be it only into a failed assumption.
+    enabled: u64,
+}
+
+const UNKNOWN: Node =
+    Node { first_edge: 0, n_edges: 0, is_expanded: false, meets_bound: false, enabled: 0 };
+
+/// The graph of states. States are numbered as in its store.
+pub(crate) struct Graph<'a> {
+    pub(crate) model: &'a Model<'a>,
+    store: StateStore,
+    successors: Successors<'a>,
+    /// The state that the generator of successors holds.
+    loaded: Option<StateId>,
+    nodes: Vec<Node>,
+    targets: Vec<u32>,
+    movers: Vec<u8>,
+    /// The notable transitions that fire in a state; most states have none.
+    notable: FxHashMap<StateId, Vec<Transition>>,
+}
+
+impl<'a> Graph<'a> {
+    pub(crate) fn new(model: &'a Model<'a>) -> Self {
+        Self {
+            model,
+            store: StateStore::new(model.compiled),
+            successors: Successors::new(model.compiled),
+            loaded: None,
+            nodes: Vec::new(),
+            targets: Vec::new(),
+            movers: Vec::new(),
+            notable: FxHashMap::default(),
+        }
+    }
+
+    /// The initial state.
+    pub(crate) fn initial(&mut self) -> Result<StateId, StopReason> {
+        self.add(&self.model.compiled.initial())
+    }
+
+    /// Adds a state that does not come from this graph.
+    pub(crate) fn add(&mut self, state: &State) -> Result<StateId, StopReason> {
+        let (id, _) = self.store.insert(state).map_err(|_| full())?;
+        self.nodes.resize(self.store.len(), UNKNOWN);
+        Ok(id)
+    }
+
+    pub(crate) fn n_states(&self) -> usize {
+        self.store.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.store.bytes()
+            + self.nodes.capacity() * size_of::<Node>()
+            + self.targets.capacity() * 4
+            + self.movers.capacity()
+    }
+
+    /// The edges out of a state, which is expanded first where it was not. A state without edges either
+    /// repeats forever ([`Graph::stutters`]) or is a dead end of runs that assumptions or bounds cut off.
+    pub(crate) fn edges(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<Range<usize>, StopReason> {
+        if !self.nodes[state.index()].is_expanded {
+            self.expand(state, budget)?;
+        }
+        let node = &self.nodes[state.index()];
+        Ok(node.first_edge..node.first_edge + node.n_edges as usize)
+    }
+
+    /// Where an edge leads, and the thread that moves.
+    #[inline]
+    pub(crate) fn edge(&self, edge: usize) -> (StateId, u8) {
+        (StateId::new(self.targets[edge] as usize), self.movers[edge])
+    }
+
+    /// Whether no transition at all is enabled in an expanded state: it repeats forever.
+    pub(crate) fn stutters(&self, state: StateId) -> bool {
+        self.nodes[state.index()].enabled == 0
+    }
+
+    /// The threads with an enabled transition in an expanded state.
+    pub(crate) fn enabled(&self, state: StateId) -> u64 {
+        self.nodes[state.index()].enabled
+    }
+
+    /// Whether a bound of the model can be met in an expanded state.
+    pub(crate) fn meets_bound(&self, state: StateId) -> bool {
+        self.nodes[state.index()].meets_bound
+    }
+
+    /// Adds what has to be noted of an expanded state.
+    pub(crate) fn note(&self, state: StateId, notes: &mut Notes) {
+        if let Some(transitions) = self.notable.get(&state) {
+            transitions.iter().for_each(|&transition| notes.add(self.model.net, transition));
+        }
+    }
+
+    /// The state in its working form.
+    pub(crate) fn state(&mut self, state: StateId) -> &State {
+        if self.loaded != Some(state) {
+            self.store.load(state, self.successors.current_mut());
+            self.loaded = Some(state);
+        }
+        self.successors.current()
+    }
+
+    fn expand(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), StopReason> {
+        let progress = || Progress {
+            states: self.store.len() as u64,
+            transitions: self.targets.len() as u64,
+            frontier: 0,
+            memory_bytes: self.bytes() as u64,
+        };
+        budget.tick(progress)?;
+        let _ = self.state(state);
+        let first_edge = self.targets.len();
+        let mut node = Node { first_edge, is_expanded: true, ..UNKNOWN };
+        let mut stop = None;
+        let n_before = self.store.len();
+        let Self { model, store, successors, targets, movers, notable, .. } = self;
+        let result = successors.for_each(|step, next| {
+            node.enabled |= 1 << step.thread;
+            if model.notable[step.transition] {
+                notable.entry(state).or_default().push(step.transition);
+                let action = model.net.transitions[step.transition].action;
+                node.meets_bound |= matches!(action, Action::Bound(_));
+            }
+            if step.outcome == Outcome::State {
+                match store.insert(next) {
+                    Ok((target, _)) => {
+                        #[expect(clippy::cast_possible_truncation, reason = "state and thread are that small")]
+                        let (target, mover) = (target.index() as u32, step.thread as u8);
+                        targets.push(target);
+                        movers.push(mover);
+                    }
+                    Err(_) => stop = Some(full()),
+                }
+                // Other searches may have filled the graph: only what this one adds is counted here.
+                if let Err(reason) = budget.allow_states(store.len() - n_before) {
+                    stop = Some(reason);
+                }
+            }
+            if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        self.nodes.resize(self.store.len(), UNKNOWN);
+        let stop = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop);
+        if let Some(reason) = stop {
+            self.targets.truncate(first_edge);
+            self.movers.truncate(first_edge);
+            return Err(reason);
+        }
+        node.n_edges = u32::try_from(self.targets.len() - first_edge).map_err(|_| full())?;
+        self.nodes[state.index()] = node;
+        Ok(())
+    }
+
+    /// The first firing of the thread that leads from one state to the other.
+    pub(crate) fn firing(&mut self, from: StateId, mover: u8, to: StateId) -> Option<Firing> {
+        let _ = self.state(from);
+        let Self { store, successors, .. } = self;
+        find_firing(store, successors, Some(u32::from(mover)), to)
+    }
+}
+
+/// The first firing of the loaded state that leads to the other, by the thread if one is named. Firings are
+/// not stored: a trace has few steps, and a search has many.
+pub(crate) fn find_firing(
+    store: &mut StateStore,
+    successors: &mut Successors<'_>,
+    thread: Option<u32>,
+    to: StateId,
+) -> Option<Firing> {
+    let mut found = None;
+    let _ = successors.for_each(|step, next| {
+        let is_mover = thread.is_none_or(|thread| thread == step.thread);
+        if is_mover && step.outcome == Outcome::State && store.insert(next).is_ok_and(|(id, _)| id == to) {
+            found = Some(step.firing());
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    found
+}
+
+/// The reason to stop where numbers of states are used up.
+pub(crate) fn full() -> StopReason {
+    StopReason::States(u64::from(u32::MAX))
+}

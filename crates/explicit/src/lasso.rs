@@ -1,0 +1,151 @@
+//! A short run out of what a search has found.
+
+use std::collections::VecDeque;
+
+use pdnet_check::{Fairness, StopReason, Trace, TraceEnd};
+use pdnet_net::Firing;
+use pdnet_space::StateId;
+
+use crate::budget::Budget;
+use crate::emptiness::{Emptiness, Summary, Witness};
+use crate::graph::Graph;
+use crate::product::{Edge, NOBODY, Product};
+
+/// A step between states, by a thread.
+type Step = (StateId, u8, StateId);
+
+/// The firings of a path; repetitions of a last state are no firings.
+pub(crate) fn firings(graph: &mut Graph<'_>, path: &[Step]) -> Vec<Firing> {
+    let moves = path.iter().filter(|(_, mover, _)| *mover != NOBODY);
+    moves.filter_map(|&(from, mover, to)| graph.firing(from, mover, to)).collect()
+}
+
+/// The run of a witness: a shortest way to it among the visited nodes, then a cycle that goes to the nearest
+/// edge that is still missing until acceptance and fairness are satisfied, and back.
+pub(crate) fn trace(
+    product: &mut Product<'_, '_>,
+    emptiness: &Emptiness,
+    witness: &Witness,
+    fairness: Fairness,
+    budget: &mut Budget<'_>,
+) -> Result<Trace, StopReason> {
+    let mut builder = Builder { product, budget, edges: Vec::new() };
+    let visited = |node: u32| emptiness.is_visited(node);
+    let members: &[u32] = match witness {
+        Witness::Prefix(node) => std::slice::from_ref(node),
+        Witness::Component(nodes) => nodes,
+    };
+    let mut is_member = vec![false; builder.product.nodes.len()];
+    members.iter().for_each(|&node| is_member[node as usize] = true);
+    let member = |node: u32| is_member.get(node as usize).copied().unwrap_or(false);
+
+    let mut prefix = Vec::new();
+    let entry = if member(0) { 0 } else { builder.walk(0, visited, |_, edge| member(edge.target), &mut prefix)? };
+    let steps = |builder: &Builder<'_, '_, '_, '_>, path: &[(u32, Edge)]| -> Vec<Step> {
+        let state = |node| builder.product.state(node);
+        path.iter().map(|&(from, edge)| (state(from), edge.mover, state(edge.target))).collect()
+    };
+    let prefix = steps(&builder, &prefix);
+    let prefix = firings(builder.product.graph, &prefix);
+    if matches!(witness, Witness::Prefix(_)) {
+        return Ok(Trace { prefix, end: TraceEnd::Any });
+    }
+    if builder.product.graph.stutters(builder.product.state(entry)) {
+        return Ok(Trace { prefix, end: TraceEnd::Stutter });
+    }
+
+    let cycle = builder.cycle(entry, members, member, fairness)?;
+    let cycle = steps(&builder, &cycle);
+    let cycle = firings(builder.product.graph, &cycle);
+    Ok(Trace { prefix, end: TraceEnd::Cycle(cycle) })
+}
+
+struct Builder<'b, 'p, 'a, 'o> {
+    product: &'b mut Product<'p, 'a>,
+    budget: &'b mut Budget<'o>,
+    edges: Vec<Edge>,
+}
+
+impl Builder<'_, '_, '_, '_> {
+    /// Appends a shortest path from a node through allowed nodes whose last edge is wanted; the result is
+    /// where it ends.
+    fn walk(
+        &mut self,
+        start: u32,
+        allowed: impl Fn(u32) -> bool,
+        wanted: impl Fn(u32, Edge) -> bool,
+        path: &mut Vec<(u32, Edge)>,
+    ) -> Result<u32, StopReason> {
+        let mut parents: Vec<Option<(u32, Edge)>> = vec![None; self.product.nodes.len()];
+        let mut queue = VecDeque::from([start]);
+        while let Some(node) = queue.pop_front() {
+            self.edges.clear();
+            self.product.expand(node, &mut self.edges, self.budget)?;
+            for &edge in &self.edges {
+                if !allowed(edge.target) {
+                    continue;
+                }
+                if wanted(node, edge) {
+                    let first = path.len();
+                    path.push((node, edge));
+                    let mut at = node;
+                    while at != start {
+                        let Some(step) = parents[at as usize] else { break };
+                        path.push(step);
+                        at = step.0;
+                    }
+                    path[first..].reverse();
+                    return Ok(edge.target);
+                }
+                if edge.target != start && parents[edge.target as usize].is_none() {
+                    parents[edge.target as usize] = Some((node, edge));
+                    queue.push_back(edge.target);
+                }
+            }
+        }
+        // The callers only ask for what can be reached.
+        Ok(start)
+    }
+
+    /// A cycle from the entry through the members that is accepting and fair.
+    fn cycle(
+        &mut self,
+        entry: u32,
+        members: &[u32],
+        member: impl Fn(u32) -> bool,
+        fairness: Fairness,
+    ) -> Result<Vec<(u32, Edge)>, StopReason> {
+        let all = self.product.automaton.all_acceptance();
+        let sometimes = members.iter().fold(0, |acc, &node| acc | self.product.enabled(node));
+        let mut path: Vec<(u32, Edge)> = Vec::new();
+        let mut at = entry;
+        loop {
+            let mut summary = Summary { acceptance: 0, moved: 0, sometimes, always: sometimes };
+            for &(from, edge) in &path {
+                summary.add_edge(edge);
+                summary.always &= self.product.enabled(from);
+            }
+            let starved = summary.starved(fairness);
+            if summary.acceptance == all && starved == 0 {
+                break;
+            }
+            let enabled: Vec<u64> = (0..self.product.nodes.len())
+                .map(|node| u32::try_from(node).map_or(0, |node| self.product.enabled(node)))
+                .collect();
+            let wanted = |from: u32, edge: Edge| {
+                let feeds = edge.moved() & starved != 0;
+                let rests = fairness == Fairness::Weak && starved & !enabled[from as usize] != 0;
+                edge.acceptance & !summary.acceptance != 0 || feeds || rests
+            };
+            let n_steps = path.len();
+            at = self.walk(at, &member, wanted, &mut path)?;
+            if path.len() == n_steps {
+                break;
+            }
+        }
+        if at != entry || path.is_empty() {
+            self.walk(at, &member, |_, edge| edge.target == entry, &mut path)?;
+        }
+        Ok(path)
+    }
+}

@@ -1,0 +1,68 @@
+//! Which search a formula needs.
+
+use pdnet_check::{AtomData, Fairness, Outcome, Progress, StopReason, Verdict};
+use pdnet_logic::{Ltl, translate};
+use pdnet_space::Atoms;
+
+use crate::budget::Budget;
+use crate::emptiness::Emptiness;
+use crate::graph::Graph;
+use crate::product::Product;
+use crate::{lasso, prefix};
+
+/// Checks one formula: is there a run that the automaton of the negated formula accepts?
+///
+/// Vardi and Wolper, *An automata-theoretic approach to automatic program verification* (LICS 1986). Where the
+/// automaton decides after finitely many steps, a breadth-first search finds a shortest violation, and for
+/// terminal automata that search is all. Otherwise the product is searched for an accepting component.
+pub(crate) fn check(
+    graph: &mut Graph<'_>,
+    (formula, atoms): (&Ltl, &[AtomData]),
+    fairness: Fairness,
+    budget: &mut Budget<'_>,
+) -> Outcome {
+    let search = budget.search();
+    let mut last = Progress { states: 0, transitions: 0, frontier: 0, memory_bytes: 0 };
+    let verdict = decide(graph, (formula, atoms), fairness, budget, &mut last).unwrap_or_else(Verdict::Unknown);
+    Outcome { verdict, stats: budget.stats(&search, &last) }
+}
+
+fn decide(
+    graph: &mut Graph<'_>,
+    (formula, atoms): (&Ltl, &[AtomData]),
+    fairness: Fairness,
+    budget: &mut Budget<'_>,
+    last: &mut Progress,
+) -> Result<Verdict, StopReason> {
+    let (net, compiled) = (graph.model.net, graph.model.compiled);
+    let names = atoms.iter().map(|atom| atom.text.clone()).collect();
+    let automaton = translate(&formula.negated(), names)
+        .map_err(|error| StopReason::Unsupported(error.to_string()))?;
+    let atoms = Atoms::new(net, compiled, atoms.iter().map(|atom| &atom.expr))
+        .map_err(|error| StopReason::Unsupported(error.0))?;
+    // A prefix that can be continued can be continued fairly, because the scheduler may be fair from then on;
+    // but not where a thread that has to move can only fail an assumption.
+    let prefixes = fairness == Fairness::None || !graph.model.has_assumptions;
+    let is_terminal = prefix::is_terminal(&automaton);
+    if prefixes && (is_terminal || formula.is_syntactic_safety()) {
+        let mut product = Product::new(graph, &automaton, atoms.clone(), prefixes, budget)?;
+        let found = prefix::search(&mut product, budget);
+        *last = product.progress();
+        if let Some(trace) = found? {
+            return Ok(Verdict::Violated(trace));
+        }
+        if is_terminal {
+            return Ok(product.notes.verdict(net));
+        }
+    }
+    let mut product = Product::new(graph, &automaton, atoms, prefixes, budget)?;
+    let mut emptiness = Emptiness::new(fairness);
+    let found = emptiness.search(&mut product, budget);
+    *last = product.progress();
+    match found? {
+        Some(witness) => {
+            Ok(Verdict::Violated(lasso::trace(&mut product, &emptiness, &witness, fairness, budget)?))
+        }
+        None => Ok(product.notes.verdict(net)),
+    }
+}

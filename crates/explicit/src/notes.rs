@@ -1,0 +1,67 @@
+//! What a search met that makes `Holds` into `Unknown`.
+
+use pdnet_check::{StopReason, Verdict};
+use pdnet_net::{Action, Net, Transition};
+
+/// The first transition of each kind, by number, that some explored run fires.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Notes {
+    fault: Option<Transition>,
+    bound: Option<Transition>,
+    sampled: Option<Transition>,
+}
+
+/// Whether the transition has to be noted when it fires.
+pub(crate) fn is_notable(net: &Net, transition: Transition) -> bool {
+    let data = &net.transitions[transition];
+    matches!(data.action, Action::Fault(_) | Action::Bound(_)) || samples(net, transition)
+}
+
+/// Whether a free variable of the transition is not tried with all its values.
+fn samples(net: &Net, transition: Transition) -> bool {
+    net.transitions[transition].vars.iter().any(|var| var.choice.as_ref().is_some_and(|domain| !domain.exact))
+}
+
+impl Notes {
+    /// Notes a firing.
+    pub(crate) fn add(&mut self, net: &Net, transition: Transition) {
+        let note = |slot: &mut Option<Transition>| {
+            *slot = Some(slot.map_or(transition, |noted| noted.min(transition)));
+        };
+        let action = net.transitions[transition].action;
+        if matches!(action, Action::Fault(_)) {
+            note(&mut self.fault);
+        }
+        if matches!(action, Action::Bound(_)) {
+            note(&mut self.bound);
+        }
+        if samples(net, transition) {
+            note(&mut self.sampled);
+        }
+    }
+
+    /// The verdict on a property of which no violation was found: undefined behaviour weighs more than a
+    /// bound, and a bound more than a sample.
+    pub(crate) fn verdict(&self, net: &Net) -> Verdict {
+        if let Some(transition) = self.fault
+            && let data = &net.transitions[transition]
+            && let Action::Fault(fault) = data.action
+        {
+            return Verdict::Unknown(StopReason::Undefined { fault, pos: data.pos });
+        }
+        if let Some(transition) = self.bound
+            && let data = &net.transitions[transition]
+            && let Action::Bound(bound) = data.action
+        {
+            let limit = match bound {
+                pdnet_net::Bound::Depth => net.max_depth,
+                pdnet_net::Bound::Threads => net.max_threads,
+            };
+            return Verdict::Unknown(StopReason::Bound { bound, limit, pos: data.pos });
+        }
+        if let Some(transition) = self.sampled {
+            return Verdict::Unknown(StopReason::Sampled { pos: net.transitions[transition].pos });
+        }
+        Verdict::Holds
+    }
+}

@@ -1,0 +1,255 @@
+//! One breadth-first search for everything that a single step or state can break.
+
+use std::ops::ControlFlow;
+
+use pdnet_base::{Idx as _, IndexVec};
+use pdnet_check::{AtomData, Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
+use pdnet_net::{Firing, Transition};
+use pdnet_space::{Atoms, Outcome as StepOutcome, StateId, StateStore, Successors};
+
+use crate::budget::Budget;
+use crate::continuation::Continuations;
+use crate::graph::{Graph, Model, find_firing, full};
+use crate::invariant::Condition;
+use crate::notes::Notes;
+
+/// What breaks a property.
+pub(crate) enum Goal {
+    /// The firing of one of these transitions.
+    NeverFires(IndexVec<Transition, bool>),
+    /// A state in which the process has not ended and nothing is enabled.
+    NoDeadlock,
+    /// A state whose letter does not meet the condition, if a run goes on from there.
+    Invariant(Condition, Box<Atoms>),
+}
+
+impl Goal {
+    pub(crate) fn never(model: &Model<'_>, transitions: &[Transition]) -> Self {
+        let mut fires = IndexVec::filled(false, model.net.transitions.len());
+        for &transition in transitions {
+            if transition.index() < fires.len() {
+                fires[transition] = true;
+            }
+        }
+        Self::NeverFires(fires)
+    }
+
+    pub(crate) fn invariant(
+        model: &Model<'_>,
+        condition: Condition,
+        atoms: &[AtomData],
+    ) -> Result<Self, String> {
+        let atoms = Atoms::new(model.net, model.compiled, atoms.iter().map(|atom| &atom.expr));
+        atoms.map(|atoms| Self::Invariant(condition, Box::new(atoms))).map_err(|error| error.0)
+    }
+}
+
+/// The search. States are numbered in the order in which they are found, so that the queue of a breadth-first
+/// search is nothing but the next number; each state remembers its predecessor.
+pub(crate) struct Safety<'a> {
+    model: &'a Model<'a>,
+    goals: Vec<Goal>,
+    verdicts: Vec<Option<Verdict>>,
+    /// The transitions that some goal or note waits for.
+    watched: IndexVec<Transition, bool>,
+    store: StateStore,
+    parents: Vec<u32>,
+    n_transitions: u64,
+    notes: Notes,
+    /// For the infinite runs that a violated invariant needs, where the net has assumptions.
+    continuations: Option<(Graph<'a>, Continuations)>,
+}
+
+impl<'a> Safety<'a> {
+    pub(crate) fn new(model: &'a Model<'a>, goals: Vec<Goal>) -> Self {
+        let mut watched = model.notable.clone();
+        for goal in &goals {
+            if let Goal::NeverFires(fires) = goal {
+                fires.iter_enumerated().for_each(|(transition, fires)| watched[transition] |= fires);
+            }
+        }
+        Self {
+            model,
+            verdicts: vec![None; goals.len()],
+            goals,
+            watched,
+            store: StateStore::new(model.compiled),
+            parents: Vec::new(),
+            n_transitions: 0,
+            notes: Notes::default(),
+            continuations: None,
+        }
+    }
+
+    /// One outcome for each goal. The statistics are those of the search that they share.
+    pub(crate) fn check(mut self, budget: &mut Budget<'_>) -> Vec<Outcome> {
+        let search = budget.search();
+        let stopped = self.explore(budget).err();
+        let stats = budget.stats(&search, &self.progress(self.parents.len()));
+        let rest = match stopped {
+            None => self.notes.verdict(self.model.net),
+            Some(reason) => Verdict::Unknown(reason),
+        };
+        let verdicts = self.verdicts.into_iter().map(|verdict| verdict.unwrap_or_else(|| rest.clone()));
+        verdicts.map(|verdict| Outcome { verdict, stats }).collect()
+    }
+
+    fn progress(&self, n_expanded: usize) -> Progress {
+        let continuations = self.continuations.as_ref().map_or(0, |(graph, _)| graph.bytes());
+        Progress {
+            states: self.parents.len() as u64,
+            transitions: self.n_transitions,
+            frontier: (self.parents.len() - n_expanded) as u64,
+            memory_bytes: (self.store.bytes() + self.parents.capacity() * 4 + continuations) as u64,
+        }
+    }
+
+    /// Expands one state after the other until all goals are decided or no state is left.
+    fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), StopReason> {
+        let compiled = self.model.compiled;
+        let mut successors = Successors::new(compiled);
+        self.store.insert(&compiled.initial()).map_err(|_| full())?;
+        self.parents.push(0);
+        budget.allow_states(1)?;
+        let mut position = 0;
+        let mut hits: Vec<(usize, Option<Firing>)> = Vec::new();
+        while position < self.parents.len() && self.verdicts.iter().any(Option::is_none) {
+            budget.tick(|| self.progress(position))?;
+            let id = StateId::new(position);
+            self.store.load(id, successors.current_mut());
+            let enabled = self.expand(id, &mut successors, &mut hits, budget);
+            // What was found counts, whatever stopped the expansion.
+            let result = enabled.and_then(|is_enabled| {
+                let is_dead = !is_enabled && !compiled.has_ended(successors.current());
+                self.look(&mut successors, is_dead, &mut hits, budget)
+            });
+            for (goal, last) in hits.drain(..) {
+                if self.verdicts[goal].is_none() {
+                    let trace = self.trace(id, last, &self.goals[goal].end());
+                    self.verdicts[goal] = Some(Verdict::Violated(trace));
+                }
+            }
+            result?;
+            position += 1;
+        }
+        Ok(())
+    }
+
+    /// Finds the successors of the loaded state; true where something is enabled.
+    fn expand(
+        &mut self,
+        id: StateId,
+        successors: &mut Successors<'_>,
+        hits: &mut Vec<(usize, Option<Firing>)>,
+        budget: &Budget<'_>,
+    ) -> Result<bool, StopReason> {
+        #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
+        let parent = id.index() as u32;
+        let (mut n_enabled, mut stop) = (0, None);
+        let Self { model, goals, verdicts, watched, store, parents, notes, .. } = self;
+        let result = successors.for_each(|step, next| {
+            n_enabled += 1;
+            if watched[step.transition] {
+                if model.notable[step.transition] {
+                    notes.add(model.net, step.transition);
+                }
+                for (goal, data) in goals.iter().enumerate() {
+                    if let Goal::NeverFires(fires) = data
+                        && fires[step.transition]
+                        && step.outcome == StepOutcome::State
+                        && verdicts[goal].is_none()
+                    {
+                        hits.push((goal, Some(step.firing())));
+                    }
+                }
+            }
+            if step.outcome == StepOutcome::State {
+                match store.insert(next) {
+                    Ok((_, false)) => {}
+                    Ok((_, true)) => {
+                        parents.push(parent);
+                        stop = budget.allow_states(parents.len()).err();
+                    }
+                    Err(_) => stop = Some(full()),
+                }
+            }
+            if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        self.n_transitions += n_enabled;
+        match (result, stop) {
+            (Err(error), _) => Err(StopReason::Unsupported(error.0)),
+            (Ok(()), Some(reason)) => Err(reason),
+            (Ok(()), None) => Ok(n_enabled > 0),
+        }
+    }
+
+    /// Looks at the loaded state itself.
+    fn look(
+        &mut self,
+        successors: &mut Successors<'_>,
+        is_dead: bool,
+        hits: &mut Vec<(usize, Option<Firing>)>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), StopReason> {
+        for (goal, data) in self.goals.iter_mut().enumerate() {
+            if self.verdicts[goal].is_some() {
+                continue;
+            }
+            match data {
+                Goal::NeverFires(_) => {}
+                Goal::NoDeadlock => {
+                    if is_dead {
+                        hits.push((goal, None));
+                    }
+                }
+                Goal::Invariant(condition, atoms) => {
+                    let letter = atoms.letter(self.model.compiled, successors.current(), is_dead);
+                    if condition.holds(letter) {
+                        continue;
+                    }
+                    if self.model.has_assumptions {
+                        let fresh = || (Graph::new(self.model), Continuations::default());
+                        let (graph, continuations) = self.continuations.get_or_insert_with(fresh);
+                        let mut state = successors.current().clone();
+                        state.detach();
+                        let state = graph.add(&state)?;
+                        if !continuations.exists(graph, state, budget)? {
+                            continue;
+                        }
+                    }
+                    hits.push((goal, None));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The run to a state along the predecessors, and one more firing.
+    fn trace(&mut self, id: StateId, last: Option<Firing>, end: &TraceEnd) -> Trace {
+        let mut path = vec![id];
+        let mut at = id.index();
+        while at != 0 {
+            at = self.parents[at] as usize;
+            path.push(StateId::new(at));
+        }
+        path.reverse();
+        let mut successors = Successors::new(self.model.compiled);
+        let mut prefix = Vec::new();
+        for pair in path.windows(2) {
+            self.store.load(pair[0], successors.current_mut());
+            prefix.extend(find_firing(&mut self.store, &mut successors, None, pair[1]));
+        }
+        prefix.extend(last);
+        Trace { prefix, end: end.clone() }
+    }
+}
+
+impl Goal {
+    /// How a run that breaks the property goes on.
+    const fn end(&self) -> TraceEnd {
+        match self {
+            Self::NeverFires(_) | Self::Invariant(..) => TraceEnd::Any,
+            Self::NoDeadlock => TraceEnd::Stutter,
+        }
+    }
+}

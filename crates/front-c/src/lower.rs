@@ -1,0 +1,179 @@
+//! From the typed tree to the net.
+//!
+//! | file | what it lowers |
+//! | --- | --- |
+//! | `survey` | nothing yet: who calls whom, what is shared |
+//! | `cells` | variables, arrays, mutexes, condition variables: places |
+//! | `flow` | control flow: places where threads are, steps between them |
+//! | `step` | one transition |
+//! | `value` | expressions for their value |
+//! | `condition` | expressions that decide a branch |
+//! | `statement` | statements |
+//! | `call` | calls of functions with a body, and their return |
+//! | `library` | calls of functions without one: the table of what is known |
+//! | `pthread` | threads, mutexes, condition variables |
+//! | `observe` | what formulas want to know of locals and threads |
+//! | `atoms` | atoms of formulas |
+//! | `finish` | cleaning up: unreachable steps, dead temporaries |
+
+mod atoms;
+mod call;
+mod cells;
+mod condition;
+mod finish;
+mod flow;
+mod library;
+mod observe;
+mod pthread;
+mod statement;
+mod step;
+mod survey;
+mod value;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pdnet_logic::Formula;
+use pdnet_net::{Expr, Net, Place};
+use pdnet_source::{Diagnostic, Pos, SourceMap, Span};
+
+use crate::tree::{Function, Program, Variable};
+use cells::Condition;
+use flow::Frame;
+use observe::Observers;
+use survey::Survey;
+
+/// What counts as one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Atomicity {
+    /// Every access to a shared location.
+    #[default]
+    Access,
+    /// Every statement, as in the papers. Misses lost updates; for comparison only.
+    Statement,
+}
+
+/// How to make a net of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct LowerOptions {
+    /// What counts as one step.
+    pub atomicity: Atomicity,
+    /// Whether waiters of condition variables may wake without a signal.
+    pub spurious_wakeups: bool,
+    /// Bound on the number of threads, main included; at most 64.
+    pub max_threads: u32,
+    /// Bound on the depth of calls.
+    pub max_depth: u32,
+}
+
+/// A program as a net, with what the formulas' atoms mean in it.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The net, with control dependence.
+    pub net: Net,
+    /// For each formula, for each of its atoms, the expression that decides it.
+    pub atoms: Vec<Vec<Expr>>,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Lowers a program together with the formulas that will be asked of it: what a formula observes must
+/// be kept in the net (the last value of a local, the identity of a thread).
+///
+/// # Errors
+/// Diagnostics, where the program or a formula uses something that has no net.
+pub fn lower(
+    map: &SourceMap,
+    program: &Program,
+    formulas: &[Formula],
+    options: &LowerOptions,
+) -> Result<Lowered, Vec<Diagnostic>> {
+    let mut lowerer = Lowerer::new(map, program, options);
+    lowerer.declare_functions();
+    lowerer.declare_observers(formulas);
+    for function in lowerer.survey.reachable.clone() {
+        lowerer.lower_function(function);
+    }
+    lowerer.add_observations();
+    if !lowerer.errors.is_empty() {
+        return Err(lowerer.errors);
+    }
+    lowerer.finish_flow();
+    let atoms = formulas.iter().map(|formula| lowerer.lower_atoms(formula)).collect();
+    if !lowerer.errors.is_empty() {
+        return Err(lowerer.errors);
+    }
+    let Lowerer { mut net, warnings, .. } = lowerer;
+    pdnet_net::add_control_dependence(&mut net);
+    Ok(Lowered { net, atoms, warnings })
+}
+
+/// The state of lowering: the net in the making, and where the program's things are in it.
+pub(crate) struct Lowerer<'a> {
+    map: &'a SourceMap,
+    program: &'a Program,
+    options: &'a LowerOptions,
+    survey: Survey,
+    net: Net,
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    /// The cells of variables, made when they are first used.
+    cells: BTreeMap<Variable, Place>,
+    /// The waiters of condition variables.
+    conditions: BTreeMap<Variable, Condition>,
+    /// Cells that several threads can reach.
+    shared_cells: BTreeSet<Place>,
+    /// Temporaries: cells of a frame that only pdnet knows.
+    temporaries: BTreeSet<Place>,
+    /// The net's function for each function with a body.
+    functions: BTreeMap<Function, pdnet_net::Function>,
+    /// The cells for results of functions.
+    results: BTreeMap<Function, Place>,
+    /// How many threads have been created.
+    thread_counter: Place,
+    /// The results of threads, where some join asks for them.
+    thread_results: Option<Place>,
+    /// The number of the thread in an atomic section plus one, and how deep it is nested.
+    atomic: Option<(Place, Place)>,
+    /// Places that turned out to be the same as another.
+    same_as: BTreeMap<Place, Place>,
+    /// Where labels of functions are, for the atom `at`.
+    labels: BTreeMap<(Function, String), Vec<Place>>,
+    /// Return sites: the frame there waits for another one.
+    return_sites: BTreeSet<Place>,
+    /// Steps that give an uninitialised variable an arbitrary value, with the variable's cell; removed
+    /// where nobody reads it before it is written.
+    uninitialised: Vec<(pdnet_net::Transition, Place)>,
+    observers: Observers,
+    /// The function that is being lowered.
+    frame: Frame,
+}
+
+impl Lowerer<'_> {
+    fn pos(&self, span: Span) -> Option<Pos> {
+        Some(self.map.pos(span))
+    }
+
+    /// The source text of a span on one line, shortened.
+    fn text(&self, span: Span) -> String {
+        let text = &self.map.file(span.file).text;
+        let text = text.get(span.start as usize..span.end as usize).unwrap_or("");
+        let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if words.chars().count() > 60 {
+            words = words.chars().take(57).chain("...".chars()).collect();
+        }
+        words
+    }
+
+    fn error(&mut self, diagnostic: Diagnostic) {
+        // One message for each place is enough.
+        if !self.errors.contains(&diagnostic) {
+            self.errors.push(diagnostic);
+        }
+    }
+
+    /// Refuses a construct that has no net yet.
+    fn unsupported(&mut self, span: Span, what: &str) {
+        let diagnostic = Diagnostic::error("unsupported", format!("{what} not supported yet"));
+        self.error(diagnostic.at(span, "this cannot be turned into a net"));
+    }
+}

@@ -1,0 +1,256 @@
+//! Cleaning up after all functions are lowered: places that are the same become one, steps that nobody can
+//! reach go, variables that are always written before they are read need no arbitrary value, and
+//! temporaries are set back to 0 where they are dead, so that equal futures are equal markings.
+
+use std::collections::BTreeMap;
+
+use pdnet_base::{Idx as _, IndexVec};
+use pdnet_net::{ArcData, Expr, Place, Scope, Transition, TransitionData};
+
+use super::Lowerer;
+use super::flow::frame_key;
+
+impl Lowerer<'_> {
+    pub(crate) fn finish_flow(&mut self) {
+        self.unite_places();
+        self.drop_arbitrary_values();
+        self.unite_places();
+        self.reset_temporaries();
+        self.drop_unreachable();
+    }
+
+    /// Redirects all arcs to the place that stands for theirs.
+    fn unite_places(&mut self) {
+        let resolved: IndexVec<Place, Place> = self.net.places.indices().map(|place| self.resolve(place)).collect();
+        for data in self.net.transitions.iter_mut() {
+            data.arcs.iter_mut().for_each(|arc| map_arc(arc, &|place| resolved[place]));
+        }
+        for places in self.labels.values_mut() {
+            places.iter_mut().for_each(|place| *place = resolved[*place]);
+        }
+    }
+
+    /// Removes the step that gives a local an arbitrary value, where the value is written before it is read.
+    fn drop_arbitrary_values(&mut self) {
+        let candidates: Vec<Place> = self.uninitialised.iter().map(|(_, cell)| *cell).collect();
+        let live = Liveness::new(self, &candidates);
+        let mut dropped = Vec::new();
+        for (transition, cell) in std::mem::take(&mut self.uninitialised) {
+            let data = &self.net.transitions[transition];
+            let (Some(from), Some(to)) = (data.source(), frame_target(self, data)) else { continue };
+            if !live.is_live(to, cell) {
+                dropped.push((transition, from, to));
+            }
+        }
+        for &(_, from, to) in &dropped {
+            let (from, to) = (self.resolve(from), self.resolve(to));
+            if from != to {
+                self.same_as.insert(from, to);
+            }
+        }
+        let is_dropped = |transition: Transition| dropped.iter().any(|(found, ..)| *found == transition);
+        let kept = self.net.transitions.iter_enumerated().filter(|(transition, _)| !is_dropped(*transition));
+        self.net.transitions = kept.map(|(_, data)| data.clone()).collect();
+    }
+
+    fn reset_temporaries(&mut self) {
+        let temporaries: Vec<Place> = self.temporaries.iter().copied().collect();
+        let live = Liveness::new(self, &temporaries);
+        for transition in self.net.transitions.indices() {
+            let data = &self.net.transitions[transition];
+            let (Some(from), Some(to)) = (data.source(), frame_target(self, data)) else { continue };
+            let written: Vec<Place> = own_writes(data).collect();
+            let dying = live.live_at(from).filter(|cell| !live.is_live(to, *cell) && !written.contains(cell));
+            let dying: Vec<Place> = dying.collect();
+            let unread: Vec<Place> =
+                written.into_iter().filter(|cell| self.temporaries.contains(cell) && !live.is_live(to, *cell)).collect();
+            let arcs = &mut self.net.transitions[transition].arcs;
+            for arc in arcs.iter_mut() {
+                if let ArcData::Write { place, value, .. } = arc
+                    && unread.contains(place)
+                {
+                    *value = Expr::Const(0);
+                }
+            }
+            for place in dying {
+                arcs.push(ArcData::Write { place, key: frame_key(), value: Expr::Const(0), when: None });
+            }
+        }
+    }
+
+    /// Removes steps and places that no thread can reach, and numbers the rest anew.
+    fn drop_unreachable(&mut self) {
+        let mut steps: BTreeMap<Place, Vec<Transition>> = BTreeMap::new();
+        for (transition, data) in self.net.transitions.iter_enumerated() {
+            steps.entry(data.source().expect("every step takes a frame")).or_default().push(transition);
+        }
+        let mut reached: IndexVec<Place, bool> = IndexVec::filled(false, self.net.places.len());
+        let mut queue: Vec<Place> = Vec::new();
+        for data in &self.net.functions {
+            queue.extend([data.entry, data.exit]);
+        }
+        while let Some(place) = queue.pop() {
+            if std::mem::replace(&mut reached[place], true) {
+                continue;
+            }
+            for transition in steps.get(&place).into_iter().flatten() {
+                for arc in &self.net.transitions[*transition].arcs {
+                    match arc {
+                        ArcData::Put { place, .. } if self.net.is_frame_place(*place) => queue.push(*place),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        let keeps = |place: Place| !self.net.is_frame_place(place) || reached[place];
+        let mut renumbered: IndexVec<Place, Option<Place>> = IndexVec::new();
+        let mut n_kept = 0;
+        for place in self.net.places.indices() {
+            let kept = keeps(place).then(|| Place::new(n_kept));
+            n_kept += usize::from(kept.is_some());
+            renumbered.push(kept);
+        }
+        let places = std::mem::take(&mut self.net.places);
+        let transitions = std::mem::take(&mut self.net.transitions);
+        self.net.places = places
+            .iter_enumerated()
+            .filter(|(place, _)| renumbered[*place].is_some())
+            .map(|(_, data)| data.clone())
+            .collect();
+        self.net.transitions =
+            transitions.iter().filter(|data| data.source().is_some_and(|from| reached[from])).cloned().collect();
+        // A place that is gone stays only in lists that are filtered below.
+        self.renumber(&|place| renumbered[place]);
+    }
+
+    /// Applies new numbers of places to everything that holds one.
+    fn renumber(&mut self, new: &dyn Fn(Place) -> Option<Place>) {
+        let kept = |place: Place| new(place).expect("a place in use is kept");
+        for data in self.net.transitions.iter_mut() {
+            data.arcs.iter_mut().for_each(|arc| map_arc(arc, &kept));
+        }
+        for data in self.net.functions.iter_mut() {
+            data.entry = kept(data.entry);
+            data.exit = kept(data.exit);
+        }
+        for place in [&mut self.net.done, &mut self.net.ended, &mut self.net.atomic] {
+            *place = place.map(kept);
+        }
+        self.thread_counter = kept(self.thread_counter);
+        self.thread_results = self.thread_results.map(kept);
+        self.cells.values_mut().for_each(|place| *place = kept(*place));
+        self.results.values_mut().for_each(|place| *place = kept(*place));
+        for condition in self.conditions.values_mut() {
+            condition.waiters = kept(condition.waiters);
+            condition.woken = kept(condition.woken);
+        }
+        self.observers.locals.values_mut().for_each(|place| *place = kept(*place));
+        self.observers.threads.values_mut().flatten().for_each(|place| *place = kept(*place));
+        for places in self.labels.values_mut() {
+            *places = places.iter().filter_map(|place| new(*place)).collect();
+        }
+        self.return_sites = self.return_sites.iter().filter_map(|place| new(*place)).collect();
+        self.shared_cells = self.shared_cells.iter().filter_map(|place| new(*place)).collect();
+        self.temporaries = self.temporaries.iter().filter_map(|place| new(*place)).collect();
+    }
+}
+
+fn map_arc(arc: &mut ArcData, new: &dyn Fn(Place) -> Place) {
+    match arc {
+        ArcData::Take { place, .. }
+        | ArcData::Put { place, .. }
+        | ArcData::Test { place, .. }
+        | ArcData::Inhibit { place, .. }
+        | ArcData::Read { place, .. }
+        | ArcData::Write { place, .. }
+        | ArcData::Governed { place }
+        | ArcData::Governs { place, .. } => *place = new(*place),
+        ArcData::Drain { place, to, .. } => {
+            *place = new(*place);
+            *to = new(*to);
+        }
+    }
+}
+
+/// Where the moving frame goes on.
+fn frame_target(lowerer: &Lowerer<'_>, data: &TransitionData) -> Option<Place> {
+    data.arcs.iter().find_map(|arc| match arc {
+        ArcData::Put { place, token } if lowerer.net.is_frame_place(*place) && *token == frame_key() => Some(*place),
+        _ => None,
+    })
+}
+
+/// The cells of its own frame that a step writes in any case.
+fn own_writes(data: &TransitionData) -> impl Iterator<Item = Place> {
+    data.arcs.iter().filter_map(|arc| match arc {
+        ArcData::Write { place, key, when: None, .. } if *key == frame_key() => Some(*place),
+        _ => None,
+    })
+}
+
+/// Which cells of frames may be read before they are written, at each place: the usual backward analysis.
+struct Liveness {
+    cells: BTreeMap<Place, usize>,
+    live: BTreeMap<Place, Vec<bool>>,
+}
+
+impl Liveness {
+    fn new(lowerer: &Lowerer<'_>, candidates: &[Place]) -> Self {
+        let net = &lowerer.net;
+        let in_frame = |place: &Place| {
+            net.places[*place].cells().is_some_and(|cells| matches!(cells.scope, Scope::Frame(_)))
+        };
+        let mut cells: BTreeMap<Place, usize> = BTreeMap::new();
+        for place in candidates.iter().filter(|place| in_frame(place)) {
+            let position = cells.len();
+            cells.entry(*place).or_insert(position);
+        }
+        let mut result = Self { cells, live: BTreeMap::new() };
+        let mut into: BTreeMap<Place, Vec<Transition>> = BTreeMap::new();
+        let mut queue: Vec<Transition> = Vec::new();
+        for (transition, data) in net.transitions.iter_enumerated() {
+            queue.push(transition);
+            if let Some(to) = frame_target(lowerer, data) {
+                into.entry(to).or_default().push(transition);
+            }
+        }
+        while let Some(transition) = queue.pop() {
+            let data = &net.transitions[transition];
+            let Some(from) = data.source() else { continue };
+            let after = frame_target(lowerer, data).and_then(|to| result.live.get(&to));
+            let mut before = after.cloned().unwrap_or_else(|| vec![false; result.cells.len()]);
+            for place in own_writes(data) {
+                if let Some(&position) = result.cells.get(&place) {
+                    before[position] = false;
+                }
+            }
+            for arc in &data.arcs {
+                if let ArcData::Read { place, key, .. } = arc
+                    && *key == frame_key()
+                    && let Some(&position) = result.cells.get(place)
+                {
+                    before[position] = true;
+                }
+            }
+            let known = result.live.entry(from).or_insert_with(|| vec![false; before.len()]);
+            let mut changed = false;
+            for (known, new) in known.iter_mut().zip(before) {
+                changed |= new && !*known;
+                *known |= new;
+            }
+            if changed {
+                queue.extend(into.get(&from).into_iter().flatten());
+            }
+        }
+        result
+    }
+
+    fn is_live(&self, at: Place, cell: Place) -> bool {
+        let Some(&position) = self.cells.get(&cell) else { return false };
+        self.live.get(&at).is_some_and(|live| live[position])
+    }
+
+    fn live_at(&self, at: Place) -> impl Iterator<Item = Place> {
+        self.cells.iter().map(|(place, _)| *place).filter(move |cell| self.is_live(at, *cell))
+    }
+}

@@ -1,0 +1,332 @@
+//! Control flow: the places where threads are, and the steps between them.
+
+use pdnet_base::{Idx as _, IndexVec};
+use pdnet_net::{
+    Action, ArcData, Base, BinaryOp, CellData, Expr, Fault, FunctionData, IntType, Net, Place, PlaceForm,
+    PlaceKind, Scope, Transition, TransitionBuilder,
+};
+use pdnet_source::{SourceMap, Span};
+
+use super::step::Step;
+use super::{Atomicity, LowerOptions, Lowerer, survey};
+use crate::tree::{Function, Label, Program};
+use crate::types::Type;
+
+/// What is known while a function is lowered.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) source: Function,
+    pub(crate) function: pdnet_net::Function,
+    /// Where control is; `None` behind a jump.
+    pub(crate) current: Option<Place>,
+    pub(crate) breaks: Vec<Place>,
+    pub(crate) continues: Vec<Place>,
+    pub(crate) labels: IndexVec<Label, Place>,
+    /// The places of the cases of the enclosing `switch` statements, in the order of the source.
+    pub(crate) cases: Vec<Vec<Place>>,
+    /// No other thread can move here, or statements are atomic: accesses need no steps of their own.
+    pub(crate) coarse: bool,
+    /// Conditions without which the next step is undefined, in the order of evaluation.
+    pub(crate) checks: Vec<(Expr, Fault)>,
+    pub(crate) n_temporaries: usize,
+}
+
+/// The key of a cell of the frame that moves.
+pub(crate) fn frame_key() -> Vec<Expr> {
+    TransitionBuilder::frame()
+}
+
+/// An operation on indices and thread numbers.
+pub(crate) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+    Expr::binary(op, IntType::I64, left, right)
+}
+
+/// The depth of the frame that is called.
+pub(crate) fn callee_depth() -> Expr {
+    binary(BinaryOp::Add, TransitionBuilder::depth(), Expr::Const(1))
+}
+
+impl<'a> Lowerer<'a> {
+    pub(crate) fn new(map: &'a SourceMap, program: &'a Program, options: &'a LowerOptions) -> Self {
+        let survey = survey::survey(program);
+        let mut net = Net {
+            name: map.file(program.functions[program.main].span.file).name.clone(),
+            files: map.files().map(|(_, data)| data.name.clone()).collect(),
+            max_threads: options.max_threads.clamp(1, 64),
+            max_depth: survey.max_chain.unwrap_or(options.max_depth).max(1),
+            ..Net::default()
+        };
+        net.done = Some(net.add_token_place("ended threads", PlaceKind::Execution, vec![Base::Thread]));
+        net.ended = Some(net.add_token_place("end of process", PlaceKind::Execution, vec![]));
+        let counter = CellData { scope: Scope::Global, length: None, value: IntType::U8, default: 1, listed: vec![] };
+        let thread_counter = net.add_cells("number of threads", counter);
+        net.places[thread_counter].internal = true;
+        let frame = Frame {
+            source: program.main,
+            function: pdnet_net::Function::new(0),
+            current: None,
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            labels: IndexVec::new(),
+            cases: Vec::new(),
+            coarse: false,
+            checks: Vec::new(),
+            n_temporaries: 0,
+        };
+        let mut lowerer = Self {
+            map,
+            program,
+            options,
+            survey,
+            net,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            cells: Default::default(),
+            conditions: Default::default(),
+            shared_cells: Default::default(),
+            temporaries: Default::default(),
+            functions: Default::default(),
+            results: Default::default(),
+            thread_counter,
+            thread_results: None,
+            atomic: None,
+            same_as: Default::default(),
+            labels: Default::default(),
+            return_sites: Default::default(),
+            uninitialised: Vec::new(),
+            observers: Default::default(),
+            frame,
+        };
+        if lowerer.survey.joins_result {
+            let cells =
+                CellData { scope: Scope::Thread, length: None, value: IntType::U64, default: 0, listed: vec![] };
+            let place = lowerer.net.add_cells("thread result", cells);
+            lowerer.net.places[place].internal = true;
+            lowerer.thread_results = Some(place);
+        }
+        lowerer
+    }
+
+    /// Entry, exit and result of every function that can run.
+    pub(crate) fn declare_functions(&mut self) {
+        for source in self.survey.reachable.clone() {
+            let data = &self.program.functions[source];
+            let function = self.net.functions.next_index();
+            let pos = self.pos(data.span);
+            let mut add = |name: &str| {
+                let name = format!("{}: {name}", data.name);
+                let components = vec![Base::Thread, Base::Depth];
+                let place = self.net.add_token_place(&name, PlaceKind::Execution, components);
+                self.net.places[place].function = Some(function);
+                self.net.places[place].pos = pos;
+                place
+            };
+            let (entry, exit) = (add("entry"), add("exit"));
+            self.net.functions.push(FunctionData { name: data.name.clone(), entry, exit, pos });
+            self.functions.insert(source, function);
+            if source == self.program.main {
+                self.net.places[entry].form = PlaceForm::Tokens { initial: vec![vec![0, 0]] };
+            }
+            let returns_value = data.result.ty != Type::Void && source != self.program.main;
+            let is_start = self.survey.start_routines.contains(&source);
+            let wanted = self.survey.result_used.contains(&source) || (is_start && self.thread_results.is_some());
+            if returns_value && wanted {
+                let value = self.int_type_at(&data.result.ty, data.span);
+                let scope = Scope::Frame(function);
+                let cells = CellData { scope, length: None, value, default: 0, listed: vec![] };
+                let place = self.net.add_cells(&format!("result of {}", data.name), cells);
+                self.net.places[place].internal = true;
+                self.results.insert(source, place);
+            }
+        }
+    }
+
+    /// Lowers the body of a function.
+    pub(crate) fn lower_function(&mut self, source: Function) {
+        let data = &self.program.functions[source];
+        let Some(body) = &data.body else { return };
+        let function = self.functions[&source];
+        let FunctionData { entry, exit, .. } = self.net.functions[function];
+        let is_atomic = data.name.starts_with("__VERIFIER_atomic_");
+        self.frame = Frame {
+            source,
+            function,
+            current: Some(entry),
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            labels: IndexVec::new(),
+            cases: Vec::new(),
+            coarse: is_atomic || self.options.atomicity == Atomicity::Statement,
+            checks: Vec::new(),
+            n_temporaries: 0,
+        };
+        for label in &body.labels {
+            let place = self.fresh_place(label.span);
+            self.frame.labels.push(place);
+        }
+        let start = self.fresh_place(data.span);
+        self.emit(data.span, vec![Step::new(Action::Enter, format!("enter {}", data.name), Some(start))]);
+        self.frame.current = Some(start);
+        if is_atomic {
+            self.atomic_begin(data.span);
+        }
+        self.statements(&body.stmts);
+        self.leave_function(None, body.end, true);
+        self.frame.current = Some(exit);
+        self.end_of_start_routine(source, exit, body.end);
+        self.frame.current = None;
+    }
+
+    /// At the exit of a function that threads start in: the end of the thread, or of the process.
+    fn end_of_start_routine(&mut self, source: Function, exit: Place, end: Span) {
+        let at_bottom = Expr::equal(TransitionBuilder::depth(), Expr::Const(0));
+        let name = &self.program.functions[source].name;
+        if source == self.program.main {
+            let step = Step::new(Action::ProcessEnd, format!("{name} returns: end of process"), None);
+            self.emit_from(exit, end, step.when(at_bottom));
+        } else if self.survey.start_routines.contains(&source) {
+            let mut step = Step::new(Action::ThreadEnd, format!("{name} returns: end of thread"), None);
+            if let (Some(results), Some(&result)) = (self.thread_results, self.results.get(&source)) {
+                step = step.write(results, vec![TransitionBuilder::thread()], Expr::Cell(result, frame_key()));
+            }
+            self.emit_from(exit, end, step.when(at_bottom));
+        }
+    }
+
+    /// A new place of the function that is being lowered.
+    pub(crate) fn fresh_place(&mut self, span: Span) -> Place {
+        let function = self.frame.function;
+        let pos = self.pos(span);
+        let line = pos.map_or(0, |pos| pos.line);
+        let name = format!("{}: line {line}", self.net.functions[function].name);
+        let place = self.net.add_token_place(&name, PlaceKind::Execution, vec![Base::Thread, Base::Depth]);
+        self.net.places[place].function = Some(function);
+        self.net.places[place].pos = pos;
+        place
+    }
+
+    /// A new temporary of the function that is being lowered.
+    pub(crate) fn fresh_temporary(&mut self, value: IntType) -> Place {
+        let scope = Scope::Frame(self.frame.function);
+        let name = format!("tmp{}", self.frame.n_temporaries);
+        self.frame.n_temporaries += 1;
+        let cells = CellData { scope, length: None, value, default: 0, listed: Vec::new() };
+        let place = self.net.add_cells(&name, cells);
+        self.net.places[place].internal = true;
+        self.temporaries.insert(place);
+        place
+    }
+
+    /// Emits the steps out of the current place: the alternatives of one decision. Where pending checks
+    /// fail, the step is a fault instead. Control is nowhere afterwards.
+    pub(crate) fn emit(&mut self, span: Span, steps: Vec<Step>) -> Vec<Transition> {
+        let checks = std::mem::take(&mut self.frame.checks);
+        let Some(from) = self.frame.current.take() else { return Vec::new() };
+        let function = self.frame.function;
+        let pos = self.pos(span);
+        let mut transitions = Vec::new();
+        for mut step in steps {
+            for (check, _) in checks.iter().rev() {
+                step.guard = Some(match step.guard.take() {
+                    None => check.clone(),
+                    Some(guard) => Expr::both(check.clone(), guard),
+                });
+            }
+            transitions.push(step.emit(&mut self.net, function, from, pos));
+        }
+        let mut passed: Option<Expr> = None;
+        for (check, fault) in checks {
+            let fails = Expr::logical_not(check.clone());
+            let guard = passed.clone().map_or(fails.clone(), |passed| Expr::both(passed, fails));
+            let step = Step::new(Action::Fault(fault), fault.to_string(), None).when(guard);
+            step.emit(&mut self.net, function, from, pos);
+            passed = Some(passed.map_or(check.clone(), |passed| Expr::both(passed, check)));
+        }
+        transitions
+    }
+
+    /// Emits one step out of a given place.
+    pub(crate) fn emit_from(&mut self, from: Place, span: Span, step: Step) {
+        self.frame.current = Some(from);
+        self.emit(span, vec![step]);
+    }
+
+    /// Emits one step to a new place, where control is then.
+    pub(crate) fn advance(&mut self, span: Span, mut step: Step) -> Option<Transition> {
+        self.frame.current?;
+        let to = self.fresh_place(span);
+        step.to = Some(to);
+        let transition = self.emit(span, vec![step]).first().copied();
+        self.frame.current = Some(to);
+        transition
+    }
+
+    /// Control goes on at `target`, without a step: the current place is the same as that one.
+    pub(crate) fn go_on_at(&mut self, target: Place) {
+        if let Some(current) = self.frame.current.take() {
+            let (current, target) = (self.resolve(current), self.resolve(target));
+            if current != target {
+                self.same_as.insert(current, target);
+            }
+        }
+    }
+
+    /// The place that stands for all that are the same as this one.
+    pub(crate) fn resolve(&self, mut place: Place) -> Place {
+        while let Some(&next) = self.same_as.get(&place) {
+            place = next;
+        }
+        place
+    }
+
+    /// Asks that the next step be a fault unless the index is inside of the array.
+    pub(crate) fn check_index(&mut self, index: &Expr, length: i64, _span: Span) {
+        if let Expr::Const(index) = index
+            && (0..length).contains(index)
+        {
+            return;
+        }
+        // Negative indices are large unsigned ones.
+        let inside = Expr::binary(BinaryOp::Lt, IntType::U64, index.clone(), Expr::Const(length));
+        self.frame.checks.push((inside, Fault::OutOfBounds));
+    }
+
+    /// Evaluates an expression in a step of its own, into a temporary.
+    pub(crate) fn spill(&mut self, value: Expr, ty: IntType, span: Span) -> Expr {
+        let temporary = self.fresh_temporary(ty);
+        let label = self.text(span);
+        self.advance(span, Step::new(Action::Assign, label, None).write(temporary, frame_key(), value));
+        Expr::Cell(temporary, frame_key())
+    }
+
+    pub(crate) fn is_shared_cell(&self, place: Place) -> bool {
+        !self.frame.coarse && self.shared_cells.contains(&place)
+    }
+
+    /// Whether evaluating the expression touches a shared cell.
+    pub(crate) fn is_shared_expr(&self, expr: &Expr) -> bool {
+        let mut shared = false;
+        expr.walk(&mut |part| {
+            if let Expr::Cell(place, _) = part {
+                shared |= self.is_shared_cell(*place);
+            }
+        });
+        shared
+    }
+
+    /// Whether the value stays the same whatever happens until it is used.
+    pub(crate) fn is_stable(&self, expr: &Expr) -> bool {
+        let mut stable = true;
+        expr.walk(&mut |part| {
+            if let Expr::Cell(place, _) = part {
+                stable &= self.temporaries.contains(place);
+            }
+        });
+        stable
+    }
+
+    /// A token of the frame that moves, put on another place.
+    pub(crate) fn put_frame(place: Place) -> ArcData {
+        ArcData::Put { place, token: TransitionBuilder::frame() }
+    }
+}

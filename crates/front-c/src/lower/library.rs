@@ -1,0 +1,246 @@
+//! Calls of functions without a body: what is known of the C library, of SV-COMP's functions, and of
+//! the compiler's builtins. A new library function gets a row in [`Lowerer::library_call`]; those of the
+//! thread library live in `pthread.rs`.
+
+use pdnet_net::{Action, BinaryOp, CellData, Expr, IntType, Scope, TransitionBuilder};
+use pdnet_source::{Diagnostic, Span, nearest_name};
+
+use super::Lowerer;
+use super::flow;
+use super::step::Step;
+use crate::tree::{Expr as TreeExpr, Function};
+use crate::types::{IntKind, Type};
+
+/// Functions that do nothing that a property can see. Their arguments are evaluated.
+const NO_OPS: [&str; 49] = [
+    "printf",
+    "fprintf",
+    "vprintf",
+    "vfprintf",
+    "dprintf",
+    "puts",
+    "fputs",
+    "putchar",
+    "putc",
+    "fputc",
+    "perror",
+    "fflush",
+    "setbuf",
+    "setvbuf",
+    "setlinebuf",
+    "__builtin_printf",
+    "__builtin_puts",
+    "__builtin_putchar",
+    "sleep",
+    "usleep",
+    "nanosleep",
+    "sched_yield",
+    "pthread_yield",
+    "thrd_yield",
+    "srand",
+    "srandom",
+    "pthread_attr_init",
+    "pthread_attr_destroy",
+    "pthread_attr_setstacksize",
+    "pthread_attr_setscope",
+    "pthread_attr_setdetachstate",
+    "pthread_condattr_init",
+    "pthread_condattr_destroy",
+    "pthread_mutexattr_init",
+    "pthread_mutexattr_destroy",
+    "pthread_mutexattr_setpshared",
+    "pthread_condattr_setpshared",
+    "pthread_cond_init",
+    "pthread_cond_destroy",
+    "pthread_setconcurrency",
+    "pthread_setname_np",
+    "syslog",
+    "openlog",
+    "closelog",
+    "fsync",
+    "sync",
+    "__sync_synchronize",
+    "__atomic_thread_fence",
+    "atomic_thread_fence",
+];
+
+impl Lowerer<'_> {
+    /// Whether the function gives an arbitrary value: `__VERIFIER_nondet_X`.
+    pub(crate) fn is_input(&self, function: Function) -> bool {
+        let data = &self.program.functions[function];
+        data.body.is_none() && nondet_type(&data.name).is_some()
+    }
+
+    /// A call of a function without a body. `wanted` is the type of the result where it is used.
+    pub(crate) fn library_call(
+        &mut self,
+        function: Function,
+        arguments: &[TreeExpr],
+        wanted: Option<&Type>,
+        span: Span,
+    ) -> Option<Expr> {
+        let data = &self.program.functions[function];
+        let name = data.name.as_str();
+        if let Some(kind) = nondet_type(name) {
+            // The declaration may say otherwise than the name; the value is that of the declaration.
+            let ty = if data.result.ty == Type::Void { kind } else { data.result.ty.clone() };
+            return Some(self.arbitrary(&ty, name, span));
+        }
+        if let Some(result) = self.pthread_call(name, arguments, span) {
+            return result;
+        }
+        match (name, arguments) {
+            ("__pdnet_assert" | "__VERIFIER_assert", [condition, ..]) => {
+                self.decide(condition, Action::AssertFail, "assertion fails", name, span);
+            }
+            ("__VERIFIER_assume", [condition]) => {
+                self.decide(condition, Action::AssumeFail, "assumption fails", name, span);
+            }
+            ("__assert_fail" | "__assert_perror_fail" | "__assert" | "__assert_rtn", _) => {
+                self.end_with(Action::AssertFail, name, span);
+            }
+            ("reach_error" | "__VERIFIER_error", _) => self.end_with(Action::Error, name, span),
+            ("exit" | "_exit" | "_Exit" | "quick_exit", [status]) => {
+                if self.class(status).steps {
+                    self.effects(status);
+                }
+                self.end_with(Action::ProcessEnd, name, span);
+            }
+            ("abort" | "__builtin_abort" | "__builtin_trap", _) => {
+                self.end_with(Action::ProcessEnd, name, span);
+            }
+            ("__VERIFIER_atomic_begin" | "__ESBMC_atomic_begin", _) => self.atomic_begin(span),
+            ("__VERIFIER_atomic_end" | "__ESBMC_atomic_end", _) => self.atomic_end(span),
+            (name, arguments) if NO_OPS.contains(&name) => self.no_op(name, arguments, wanted, span),
+            _ => self.unknown_function(function, span),
+        }
+        Some(Expr::Const(0))
+    }
+
+    /// A condition that must be true for the thread to go on.
+    fn decide(&mut self, condition: &TreeExpr, on_false: Action, label: &str, called: &str, span: Span) {
+        let text = self.text(condition.span);
+        let failing = || Step::new(on_false, format!("{label}: {text}"), None);
+        let passing = if on_false == Action::AssumeFail { Action::Assume } else { Action::BranchTrue };
+        if self.class(condition).steps {
+            let (holds, fails) = (self.fresh_place(span), self.fresh_place(span));
+            self.condition(condition, holds, fails);
+            self.emit_from(fails, span, failing().calling(called));
+            self.frame.current = Some(holds);
+            return;
+        }
+        let value = self.value(condition);
+        let next = self.fresh_place(span);
+        let pass = Step::new(passing, self.text(span), Some(next)).calling(called);
+        let steps = match value {
+            Expr::Const(0) => vec![failing().calling(called)],
+            Expr::Const(_) => vec![pass],
+            value => vec![
+                pass.when(Expr::truth(value.clone())),
+                failing().calling(called).when(Expr::logical_not(value)),
+            ],
+        };
+        self.emit(span, steps);
+        self.frame.current = Some(next);
+    }
+
+    /// The process ends here.
+    fn end_with(&mut self, action: Action, called: &str, span: Span) {
+        let step = Step::new(action, self.text(span), None).calling(called);
+        self.emit(span, vec![step]);
+    }
+
+    /// A call that does nothing. What its arguments read, it reads, in one step: nothing is made of it.
+    fn no_op(&mut self, name: &str, arguments: &[TreeExpr], wanted: Option<&Type>, span: Span) {
+        if wanted.is_some() && name.contains("printf") {
+            let message = format!("the result of `{name}` is not known");
+            let diagnostic = Diagnostic::error("unsupported", message).at(span, "used as a value here");
+            self.error(diagnostic.help("pdnet treats output functions as if they did nothing"));
+        }
+        let mut touches = Vec::new();
+        for argument in arguments {
+            if self.class(argument).steps {
+                self.effects(argument);
+            } else if matches!(argument.ty, Type::Int(_)) && self.int_type_of(&argument.ty).is_some() {
+                touches.push(self.value(argument));
+            }
+        }
+        let mut step = Step::new(Action::Library, self.text(span), None).calling(name);
+        step.touches = touches;
+        self.advance(span, step);
+    }
+
+    fn unknown_function(&mut self, function: Function, span: Span) {
+        let data = &self.program.functions[function];
+        let message = format!("`{}` has no body, and pdnet does not know what it does", data.name);
+        let mut diagnostic = Diagnostic::error("unknown-function", message).at(span, "called here");
+        let defined = self.program.functions.iter().filter(|other| other.body.is_some());
+        let names = defined.map(|other| other.name.as_str()).chain(NO_OPS);
+        diagnostic = match nearest_name(&data.name, names) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None => diagnostic.help("define it in the program, if only by a body that returns some value"),
+        };
+        self.error(diagnostic);
+    }
+
+    /// The cells for the atomic section: who is inside, and how deep.
+    fn atomic_cells(&mut self) -> (pdnet_net::Place, pdnet_net::Place) {
+        if let Some(cells) = self.atomic {
+            return cells;
+        }
+        let mut add = |name: &str| {
+            let cells =
+                CellData { scope: Scope::Global, length: None, value: IntType::U8, default: 0, listed: vec![] };
+            let place = self.net.add_cells(name, cells);
+            self.net.places[place].internal = true;
+            place
+        };
+        let cells = (add("atomic section"), add("nesting of atomic sections"));
+        self.net.atomic = Some(cells.0);
+        self.atomic = Some(cells);
+        cells
+    }
+
+    /// No other thread moves until the matching end.
+    pub(crate) fn atomic_begin(&mut self, span: Span) {
+        let (owner, nesting) = self.atomic_cells();
+        let me = flow::binary(BinaryOp::Add, TransitionBuilder::thread(), Expr::Const(1));
+        let deeper = flow::binary(BinaryOp::Add, Expr::Cell(nesting, vec![]), Expr::Const(1));
+        let step = Step::new(Action::AtomicBegin, "begin of an atomic section", None);
+        let step = step.calling("__VERIFIER_atomic_begin").write(owner, vec![], me);
+        self.advance(span, step.write(nesting, vec![], deeper));
+    }
+
+    /// Ends the innermost section; an end without a begin does nothing.
+    pub(crate) fn atomic_end(&mut self, span: Span) {
+        let (owner, nesting) = self.atomic_cells();
+        let depth = Expr::Cell(nesting, vec![]);
+        let outermost = flow::binary(BinaryOp::Le, depth.clone(), Expr::Const(1));
+        let owner_after = Expr::cond(outermost, Expr::Const(0), Expr::Cell(owner, vec![]));
+        let is_open = Expr::truth(depth.clone());
+        let less = flow::binary(BinaryOp::Sub, depth, Expr::Const(1));
+        let depth_after = Expr::cond(is_open, less, Expr::Const(0));
+        let step = Step::new(Action::AtomicEnd, "end of an atomic section", None);
+        let step = step.calling("__VERIFIER_atomic_end").write(owner, vec![], owner_after);
+        self.advance(span, step.write(nesting, vec![], depth_after));
+    }
+}
+
+/// The type that the name of a `__VERIFIER_nondet_X` promises (SV-COMP's rules).
+fn nondet_type(name: &str) -> Option<Type> {
+    let kind = match name.strip_prefix("__VERIFIER_nondet_")? {
+        "bool" | "_Bool" => IntKind::Bool,
+        "char" => IntKind::Char,
+        "uchar" | "u8" => IntKind::UnsignedChar,
+        "short" => IntKind::Short,
+        "ushort" | "u16" => IntKind::UnsignedShort,
+        "int" => IntKind::Int,
+        "uint" | "u32" | "unsigned" | "unsigned_int" => IntKind::UnsignedInt,
+        "long" | "loff_t" => IntKind::Long,
+        "ulong" | "size_t" | "sector_t" | "pthread_t" => IntKind::UnsignedLong,
+        "longlong" => IntKind::LongLong,
+        "ulonglong" => IntKind::UnsignedLongLong,
+        _ => return None,
+    };
+    Some(Type::Int(kind))
+}

@@ -1,0 +1,441 @@
+//! Statements.
+
+use pdnet_net::{Action, Base, Expr, IntType, Place};
+use pdnet_source::Span;
+
+use super::Lowerer;
+use super::cells::{self, Object};
+use super::flow::frame_key;
+use super::step::Step;
+use crate::tree::{Callee, Expr as TreeExpr, ExprKind, Init, Label, Stmt, StmtKind, Variable};
+use crate::types::{IntKind, Type};
+
+impl Lowerer<'_> {
+    /// Statements in order. Between `__VERIFIER_atomic_begin()` and the matching end no other thread moves,
+    /// so that accesses need no steps of their own, unless a label lets control in from elsewhere.
+    pub(crate) fn statements(&mut self, stmts: &[Stmt]) {
+        let outer = self.frame.coarse;
+        for (position, stmt) in stmts.iter().enumerate() {
+            self.statement(stmt);
+            if self.is_call_of(stmt, "__VERIFIER_atomic_begin") {
+                let rest = &stmts[position + 1..];
+                let end = rest.iter().position(|later| self.is_call_of(later, "__VERIFIER_atomic_end"));
+                self.frame.coarse = outer || end.is_some_and(|end| !rest[..=end].iter().any(has_label));
+            } else if self.is_call_of(stmt, "__VERIFIER_atomic_end") {
+                self.frame.coarse = outer;
+            }
+        }
+        self.frame.coarse = outer;
+    }
+
+    fn is_call_of(&self, stmt: &Stmt, name: &str) -> bool {
+        let StmtKind::Expr(expr) = &stmt.kind else { return false };
+        let ExprKind::Call(Callee::Direct(function), _) = &expr.kind else { return false };
+        let data = &self.program.functions[*function];
+        data.name == name && data.body.is_none()
+    }
+
+    pub(crate) fn statement(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Expr(expr) => self.effects(expr),
+            StmtKind::Declare(variable, init) => self.declare(*variable, init.as_ref(), stmt.span),
+            StmtKind::Block(stmts) => self.statements(stmts),
+            StmtKind::If(condition, then, otherwise) => {
+                let on_true = self.fresh_place(then.span);
+                let join = self.fresh_place(stmt.span);
+                let on_false = match otherwise {
+                    Some(otherwise) => self.fresh_place(otherwise.span),
+                    None => join,
+                };
+                self.condition(condition, on_true, on_false);
+                self.frame.current = Some(on_true);
+                self.statement(then);
+                self.go_on_at(join);
+                if let Some(otherwise) = otherwise {
+                    self.frame.current = Some(on_false);
+                    self.statement(otherwise);
+                    self.go_on_at(join);
+                }
+                self.frame.current = Some(join);
+            }
+            StmtKind::While(condition, body) => {
+                let head = self.fresh_place(condition.span);
+                self.go_on_at(head);
+                self.loop_from(head, Some(condition), None, body, stmt.span);
+            }
+            StmtKind::For(init, condition, step, body) => {
+                self.statements(init);
+                let head = self.fresh_place(stmt.span);
+                self.go_on_at(head);
+                self.loop_from(head, condition.as_ref(), step.as_ref(), body, stmt.span);
+            }
+            StmtKind::DoWhile(body, condition) => self.do_while(body, condition, stmt.span),
+            StmtKind::Switch(value, body) => self.switch(value, body, stmt.span),
+            StmtKind::Case(_, _, body) | StmtKind::Default(body) => {
+                if let Some(cases) = self.frame.cases.last_mut()
+                    && !cases.is_empty()
+                {
+                    let place = cases.remove(0);
+                    self.go_on_at(place);
+                    self.frame.current = Some(place);
+                }
+                self.statement(body);
+            }
+            StmtKind::Label(label, body) => self.label(*label, body),
+            StmtKind::Goto(label) => {
+                let to = self.frame.labels[*label];
+                self.emit(stmt.span, vec![Step::new(Action::Jump, self.text(stmt.span), Some(to))]);
+            }
+            StmtKind::Break => {
+                if let Some(&target) = self.frame.breaks.last() {
+                    self.go_on_at(target);
+                }
+            }
+            StmtKind::Continue => {
+                if let Some(&target) = self.frame.continues.last() {
+                    self.go_on_at(target);
+                }
+            }
+            StmtKind::Return(value) => self.return_statement(value.as_ref(), stmt.span),
+            StmtKind::Asm => self.unsupported(stmt.span, "inline assembly is"),
+        }
+    }
+
+    fn loop_from(
+        &mut self,
+        head: Place,
+        condition: Option<&TreeExpr>,
+        step: Option<&TreeExpr>,
+        body: &Stmt,
+        span: Span,
+    ) {
+        let start = self.fresh_place(body.span);
+        let end = self.fresh_place(span);
+        let next = step.map_or(head, |step| self.fresh_place(step.span));
+        self.frame.current = Some(head);
+        match condition {
+            Some(condition) => self.condition(condition, start, end),
+            None => drop(self.emit(span, vec![Step::new(Action::Jump, self.text(span), Some(start))])),
+        }
+        self.frame.current = Some(start);
+        self.body_of_loop(body, end, next);
+        self.go_on_at(next);
+        if let Some(step) = step {
+            self.frame.current = Some(next);
+            self.effects(step);
+            self.go_on_at(head);
+        }
+        self.frame.current = Some(end);
+    }
+
+    fn body_of_loop(&mut self, body: &Stmt, end: Place, next: Place) {
+        self.frame.breaks.push(end);
+        self.frame.continues.push(next);
+        self.statement(body);
+        self.frame.breaks.pop();
+        self.frame.continues.pop();
+    }
+
+    fn do_while(&mut self, body: &Stmt, condition: &TreeExpr, span: Span) {
+        let start = self.fresh_place(body.span);
+        let test = self.fresh_place(condition.span);
+        let end = self.fresh_place(span);
+        self.go_on_at(start);
+        self.frame.current = Some(start);
+        self.body_of_loop(body, end, test);
+        self.go_on_at(test);
+        self.frame.current = Some(test);
+        if matches!(condition.kind, ExprKind::Int(0)) {
+            // The idiom `do { … } while (0)` is no loop.
+            self.go_on_at(end);
+        } else {
+            self.condition(condition, start, end);
+        }
+        self.frame.current = Some(end);
+    }
+
+    fn switch(&mut self, value: &TreeExpr, body: &Stmt, span: Span) {
+        let ty = self.int_type_at(&value.ty, value.span);
+        let value_expr = self.value(value);
+        let mut labels = Vec::new();
+        collect_cases(body, &mut labels);
+        let end = self.fresh_place(span);
+        let places: Vec<Place> = labels.iter().map(|(_, span)| self.fresh_place(*span)).collect();
+        let text = self.text(value.span);
+        let mut steps = Vec::new();
+        let mut default = end;
+        let mut others = Expr::TRUE;
+        for ((range, _), &place) in labels.iter().zip(&places) {
+            let Some((low, high)) = range else {
+                default = place;
+                continue;
+            };
+            #[expect(clippy::cast_possible_truncation, reason = "case labels have the type of the switch")]
+            let (low, high) = (ty.wrap(*low as i64), ty.wrap(*high as i64));
+            let at_least = Expr::binary(pdnet_net::BinaryOp::Le, ty, Expr::Const(low), value_expr.clone());
+            let at_most = Expr::binary(pdnet_net::BinaryOp::Le, ty, value_expr.clone(), Expr::Const(high));
+            let (is_case, label) = if low == high {
+                (Expr::equal(value_expr.clone(), Expr::Const(low)), format!("{text} == {low}"))
+            } else {
+                (Expr::both(at_least, at_most), format!("{text} in {low}..{high}"))
+            };
+            others = Expr::both(others, Expr::logical_not(is_case.clone()));
+            steps.push(Step::new(Action::BranchTrue, label, Some(place)).when(is_case));
+        }
+        let label = format!("{text}: no case");
+        steps.push(Step::new(Action::BranchFalse, label, Some(default)).when(others));
+        steps.retain(|step| !matches!(step.guard, Some(Expr::Const(0))));
+        self.emit(value.span, steps);
+        self.frame.cases.push(places);
+        self.frame.breaks.push(end);
+        self.statement(body);
+        self.frame.breaks.pop();
+        self.frame.cases.pop();
+        self.go_on_at(end);
+        self.frame.current = Some(end);
+    }
+
+    /// A label has a place of its own, so that a thread can be there.
+    fn label(&mut self, label: Label, body: &Stmt) {
+        let place = self.frame.labels[label];
+        self.go_on_at(place);
+        self.frame.current = Some(place);
+        let first_new = self.net.places.next_index();
+        if !starts_with_step(body) {
+            self.advance(body.span, Step::new(Action::Jump, self.text(body.span), None));
+        }
+        self.statement(body);
+        let mut places = vec![place];
+        if matches!(body.kind, StmtKind::Expr(_) | StmtKind::Return(_)) {
+            // A simple statement may take several steps: a thread between them is still there.
+            let end = self.frame.current;
+            let new = self.net.places.indices().filter(|&new| new >= first_new && Some(new) != end);
+            places.extend(new.filter(|&new| self.net.is_frame_place(new) && !self.return_sites.contains(&new)));
+        }
+        let body = self.program.functions[self.frame.source].body.as_ref();
+        if let Some(data) = body.and_then(|body| body.labels.get(label)) {
+            let name = data.name.clone();
+            self.labels.entry((self.frame.source, name)).or_default().extend(places);
+        }
+    }
+
+    fn declare(&mut self, variable: Variable, init: Option<&Init>, span: Span) {
+        let data = &self.program.variables[variable];
+        let is_array = matches!(data.ty.ty, Type::Array(..));
+        match init {
+            None if is_array || matches!(data.ty.ty, Type::Sync(_) | Type::Thread) => {}
+            None => {
+                if let Some(int) = self.int_type_of(&data.ty.ty) {
+                    let is_bool = data.ty.ty == Type::Int(IntKind::Bool);
+                    self.uninitialised_variable(variable, int, is_bool, span);
+                }
+            }
+            Some(Init::SyncDefault) => {}
+            Some(Init::Value(value)) => {
+                let span = span.to(value.span);
+                let value = self.value(value);
+                let Some(place) = self.cells_of(variable, span) else { return };
+                let Some(cells) = self.net.places[place].cells() else { return };
+                let is_bool = data.ty.ty == Type::Int(IntKind::Bool);
+                let object = Object { place, key: self.scope_key(place), ty: cells.value, is_bool };
+                self.store(&object, value, false, span);
+            }
+            Some(Init::List(items)) => self.initialise_list(variable, items, span),
+        }
+    }
+
+    /// A local without an initialiser has an arbitrary value. Where nobody reads it before it is written,
+    /// the step goes again when the function is finished.
+    fn uninitialised_variable(&mut self, variable: Variable, int: IntType, is_bool: bool, span: Span) {
+        let Some(place) = self.cells_of(variable, span) else { return };
+        let name = self.program.variables[variable].name.clone();
+        let label = format!("{name} is not initialised");
+        let mut step = Step::new(Action::Assign, label, None);
+        let var = step.binder(&name, Base::Int(int), Some(cells::domain_of(int, is_bool)));
+        let step = step.write(place, frame_key(), Expr::Var(var));
+        let transition = self.advance(span, step);
+        self.uninitialised.extend(transition.map(|transition| (transition, place)));
+    }
+
+    fn initialise_list(
+        &mut self,
+        variable: Variable,
+        items: &[(Vec<crate::tree::InitStep>, TreeExpr)],
+        span: Span,
+    ) {
+        let ty = &self.program.variables[variable].ty.ty;
+        let Some((element, lengths)) = cells::array_shape(ty) else {
+            return self.unsupported(span, "arrays whose length is not constant are");
+        };
+        let is_bool = *element == Type::Int(IntKind::Bool);
+        let Some(place) = self.cells_of(variable, span) else { return };
+        let Some(int) = self.net.places[place].cells().map(|cells| cells.value) else { return };
+        let n_elements = lengths.iter().product::<u64>();
+        let mut given = Vec::new();
+        let mut writes = Vec::new();
+        for (path, value) in items {
+            let Some(index) = cells::flat_index(path, &lengths) else {
+                return self.unsupported(value.span, "this initialiser is");
+            };
+            let mut lowered = self.value(value);
+            if !matches!(lowered, Expr::Const(_)) {
+                lowered = self.spill(lowered, int, value.span);
+            }
+            given.push(u64::from(index));
+            writes.push((index, lowered));
+        }
+        // Everything that is not given is zero, also when the declaration is reached again.
+        for index in (0..n_elements).filter(|index| !given.contains(index)) {
+            writes.push((u32::try_from(index).unwrap_or(u32::MAX), Expr::Const(0)));
+        }
+        let mut step = Step::new(Action::Assign, self.text(span), None);
+        for (index, value) in writes {
+            let mut key = self.scope_key(place);
+            if !lengths.is_empty() {
+                key.push(Expr::Const(i64::from(index)));
+            }
+            let value = if is_bool { Expr::truth(value) } else { value };
+            step = step.write(place, key, value);
+        }
+        self.advance(span, step);
+    }
+
+    fn return_statement(&mut self, value: Option<&TreeExpr>, span: Span) {
+        if self.frame.current.is_none() {
+            return;
+        }
+        let wanted = self.results.contains_key(&self.frame.source);
+        let value = value.and_then(|value| {
+            let class = self.class(value);
+            // A value that nobody uses is computed only for what computing it does.
+            let matters = wanted || class.steps || class.shared || class.faults;
+            matters.then(|| self.value(value))
+        });
+        self.leave_function(value, span, false);
+    }
+
+    /// Control goes to the exit of the function, with its result.
+    pub(crate) fn leave_function(&mut self, value: Option<Expr>, span: Span, falls_off: bool) {
+        if self.frame.current.is_none() {
+            return;
+        }
+        let name = &self.program.functions[self.frame.source].name;
+        let mut value = value;
+        if name.starts_with("__VERIFIER_atomic_") {
+            // The section ends after the result was computed.
+            if let Some(result) = value.take() {
+                let cells = self.results.get(&self.frame.source).and_then(|&cell| self.net.places[cell].cells());
+                let ty = cells.map_or(IntType::I64, |cells| cells.value);
+                value = Some(if self.is_stable(&result) { result } else { self.spill(result, ty, span) });
+            }
+            self.atomic_end(span);
+        }
+        let exit = self.net.functions[self.frame.function].exit;
+        let label = if falls_off { format!("end of {name}") } else { self.text(span) };
+        let mut step = Step::new(Action::Exit, label, Some(exit));
+        match (value, self.results.get(&self.frame.source)) {
+            (Some(value), Some(&result)) => step = step.write(result, frame_key(), value),
+            (Some(value), None) => step.touches.push(value),
+            (None, Some(_)) if self.survey.result_used.contains(&self.frame.source) => {
+                // The caller uses a value that was never given.
+                let fault = pdnet_net::Fault::MissingReturn;
+                step = Step::new(Action::Fault(fault), fault.to_string(), None);
+            }
+            _ => {}
+        }
+        self.emit(span, vec![step]);
+    }
+
+    /// `({ … })`: the value of the last statement, if that is an expression.
+    pub(crate) fn statement_expression(&mut self, stmts: &[Stmt], ty: &Type, span: Span) -> Expr {
+        let Some((last, rest)) = stmts.split_last() else { return Expr::Const(0) };
+        self.statements(rest);
+        match &last.kind {
+            StmtKind::Expr(expr) if *ty != Type::Void => {
+                let int = self.int_type_at(ty, span);
+                let value = self.value(expr);
+                if self.is_stable(&value) { value } else { self.spill(value, int, span) }
+            }
+            _ => {
+                self.statement(last);
+                Expr::Const(0)
+            }
+        }
+    }
+}
+
+/// The labels of a `switch`, in the order of the source; `None` is `default`.
+fn collect_cases(stmt: &Stmt, labels: &mut Vec<(Option<(i128, i128)>, Span)>) {
+    match &stmt.kind {
+        StmtKind::Case(low, high, body) => {
+            labels.push((Some((*low, *high)), stmt.span));
+            collect_cases(body, labels);
+        }
+        StmtKind::Default(body) => {
+            labels.push((None, stmt.span));
+            collect_cases(body, labels);
+        }
+        StmtKind::Block(stmts) => stmts.iter().for_each(|stmt| collect_cases(stmt, labels)),
+        StmtKind::If(_, then, otherwise) => {
+            collect_cases(then, labels);
+            otherwise.iter().for_each(|otherwise| collect_cases(otherwise, labels));
+        }
+        StmtKind::While(_, body)
+        | StmtKind::DoWhile(body, _)
+        | StmtKind::For(_, _, _, body)
+        | StmtKind::Label(_, body) => collect_cases(body, labels),
+        StmtKind::Switch(..)
+        | StmtKind::Expr(_)
+        | StmtKind::Declare(..)
+        | StmtKind::Goto(_)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(_)
+        | StmtKind::Asm => {}
+    }
+}
+
+/// Whether control can come in from elsewhere.
+fn has_label(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Label(..) | StmtKind::Case(..) | StmtKind::Default(_) => true,
+        StmtKind::Block(stmts) => stmts.iter().any(has_label),
+        StmtKind::If(_, then, otherwise) => {
+            has_label(then) || otherwise.as_ref().is_some_and(|otherwise| has_label(otherwise))
+        }
+        StmtKind::While(_, body)
+        | StmtKind::DoWhile(body, _)
+        | StmtKind::For(_, _, _, body)
+        | StmtKind::Switch(_, body) => has_label(body),
+        StmtKind::Expr(_)
+        | StmtKind::Declare(..)
+        | StmtKind::Goto(_)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(_)
+        | StmtKind::Asm => false,
+    }
+}
+
+/// Whether the first thing that the statement does is a step out of the place where it begins.
+fn starts_with_step(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Expr(expr) => matches!(
+            expr.kind,
+            ExprKind::Assign(..) | ExprKind::CompoundAssign { .. } | ExprKind::Step { .. } | ExprKind::Call(..)
+        ),
+        StmtKind::Block(stmts) => stmts.first().is_some_and(starts_with_step),
+        StmtKind::If(..) | StmtKind::While(..) | StmtKind::Switch(..) | StmtKind::Return(_) | StmtKind::Goto(_) => {
+            true
+        }
+        StmtKind::Declare(..)
+        | StmtKind::DoWhile(..)
+        | StmtKind::For(..)
+        | StmtKind::Case(..)
+        | StmtKind::Default(_)
+        | StmtKind::Label(..)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Asm => false,
+    }
+}

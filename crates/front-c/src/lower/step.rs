@@ -1,0 +1,177 @@
+//! Steps: how a transition is put together while a function is lowered.
+//!
+//! While it is built, an expression names cells directly ([`Expr::Cell`]). When the step that evaluates it
+//! is emitted, each cell becomes a read arc and each mention of it the arc's variable: what a step touches
+//! is on its arcs and nowhere else.
+
+use pdnet_base::Idx as _;
+use pdnet_net::{
+    Action, ArcData, Domain, Expr, Function, Net, Pattern, Place, Transition, TransitionBuilder, Var, VarData,
+};
+use pdnet_source::Pos;
+
+/// A step from the current place, before its cells have become arcs.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) action: Action,
+    pub(crate) label: String,
+    pub(crate) calls: Option<String>,
+    /// Variables bound by `arcs` or by choice; they are `x2`, `x3`, ….
+    pub(crate) binders: Vec<VarData>,
+    pub(crate) guard: Option<Expr>,
+    /// Arcs other than the frame's own, reads of cells, and writes.
+    pub(crate) arcs: Vec<ArcData>,
+    pub(crate) writes: Vec<(Place, Vec<Expr>, Expr)>,
+    /// Cells that are read although nothing is made of their value.
+    pub(crate) touches: Vec<Expr>,
+    /// Where the frame goes; `None` where it ends.
+    pub(crate) to: Option<Place>,
+}
+
+impl Step {
+    pub(crate) fn new(action: Action, label: impl Into<String>, to: Option<Place>) -> Self {
+        Self {
+            action,
+            label: label.into(),
+            calls: None,
+            binders: Vec::new(),
+            guard: None,
+            arcs: Vec::new(),
+            writes: Vec::new(),
+            touches: Vec::new(),
+            to,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn calling(mut self, name: &str) -> Self {
+        self.calls = Some(name.to_owned());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn when(mut self, condition: Expr) -> Self {
+        self.guard = Some(match self.guard.take() {
+            None => condition,
+            Some(guard) => Expr::both(guard, condition),
+        });
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn write(mut self, place: Place, key: Vec<Expr>, value: Expr) -> Self {
+        self.writes.push((place, key, value));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn arc(mut self, arc: ArcData) -> Self {
+        self.arcs.push(arc);
+        self
+    }
+
+    /// Adds a variable that one of the arcs binds, or that takes the values of a domain.
+    pub(crate) fn binder(&mut self, name: &str, base: pdnet_net::Base, choice: Option<Domain>) -> Var {
+        self.binders.push(VarData { name: name.to_owned(), base, choice });
+        Var::new(1 + self.binders.len())
+    }
+
+    /// Puts the transition into the net.
+    pub(crate) fn emit(self, net: &mut Net, function: Function, from: Place, pos: Option<Pos>) -> Transition {
+        let mut builder = TransitionBuilder::new(self.action, function, from, self.label).at(pos);
+        if let Some(calls) = self.calls {
+            builder = builder.calling(calls);
+        }
+        for binder in self.binders {
+            match binder.choice {
+                Some(domain) => builder.choose(&binder.name, binder.base, domain),
+                None => builder.var(&binder.name, binder.base),
+            };
+        }
+        let mut reader = Reader { net, builder, known: Vec::new() };
+        for touch in &self.touches {
+            reader.expr(touch);
+        }
+        let guard = self.guard.map(|guard| reader.expr(&guard));
+        let arcs: Vec<ArcData> = self.arcs.iter().map(|arc| reader.arc(arc)).collect();
+        let writes: Vec<ArcData> = self
+            .writes
+            .iter()
+            .map(|(place, key, value)| {
+                let key = key.iter().map(|part| reader.expr(part)).collect();
+                ArcData::Write { place: *place, key, value: reader.expr(value), when: None }
+            })
+            .collect();
+        let Reader { mut builder, .. } = reader;
+        for arc in arcs.into_iter().chain(writes) {
+            builder.arc(arc);
+        }
+        if let Some(guard) = guard.filter(|guard| !matches!(guard, Expr::Const(value) if *value != 0)) {
+            builder.guard(guard);
+        }
+        if let Some(to) = self.to {
+            builder = builder.to(to);
+        }
+        builder.finish(net)
+    }
+}
+
+/// Turns cells into read arcs.
+struct Reader<'a> {
+    net: &'a Net,
+    builder: TransitionBuilder,
+    known: Vec<((Place, Vec<Expr>), Expr)>,
+}
+
+impl Reader<'_> {
+    fn expr(&mut self, expr: &Expr) -> Expr {
+        match expr {
+            Expr::Const(_) | Expr::Var(_) | Expr::Deadlock | Expr::Marked(..) => expr.clone(),
+            Expr::Unary(op, ty, operand) => Expr::unary(*op, *ty, self.expr(operand)),
+            Expr::Binary(op, ty, left, right) => Expr::binary(*op, *ty, self.expr(left), self.expr(right)),
+            Expr::Convert(ty, operand) => Expr::convert(*ty, self.expr(operand)),
+            Expr::If(condition, then, otherwise) => {
+                Expr::cond(self.expr(condition), self.expr(then), self.expr(otherwise))
+            }
+            Expr::Cell(place, key) => {
+                let key: Vec<Expr> = key.iter().map(|part| self.expr(part)).collect();
+                let cell = (*place, key);
+                if let Some((_, var)) = self.known.iter().find(|(known, _)| *known == cell) {
+                    return var.clone();
+                }
+                let var = self.builder.read(self.net, cell.0, cell.1.clone());
+                self.known.push((cell, var.clone()));
+                var
+            }
+        }
+    }
+
+    fn arc(&mut self, arc: &ArcData) -> ArcData {
+        match arc {
+            ArcData::Take { place, token } => ArcData::Take { place: *place, token: self.patterns(token) },
+            ArcData::Test { place, token } => ArcData::Test { place: *place, token: self.patterns(token) },
+            ArcData::Put { place, token } => ArcData::Put { place: *place, token: self.exprs(token) },
+            ArcData::Inhibit { place, prefix } => {
+                ArcData::Inhibit { place: *place, prefix: self.exprs(prefix) }
+            }
+            ArcData::Drain { place, prefix, to } => {
+                ArcData::Drain { place: *place, prefix: self.exprs(prefix), to: *to }
+            }
+            ArcData::Read { .. } | ArcData::Write { .. } | ArcData::Governed { .. } | ArcData::Governs { .. } => {
+                arc.clone()
+            }
+        }
+    }
+
+    fn exprs(&mut self, exprs: &[Expr]) -> Vec<Expr> {
+        exprs.iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    fn patterns(&mut self, patterns: &[Pattern]) -> Vec<Pattern> {
+        let turn = |pattern: &Pattern| match pattern {
+            Pattern::Bind(var) => Pattern::Bind(*var),
+            Pattern::Is(expr) => Pattern::Is(self.expr(expr)),
+        };
+        patterns.iter().map(turn).collect()
+    }
+}

@@ -1,0 +1,197 @@
+//! Programs through the lowering and the reference interpreter: what their runs can do.
+
+use std::collections::BTreeSet;
+
+use pdnet_front_c::{Atomicity, LowerOptions, Lowered, Options, load_preprocessed, lower};
+use pdnet_logic::{Formula, parse_formula};
+use pdnet_net::{Action, Interpreter, Successor, verify_net};
+use pdnet_source::{ColorChoice, SourceMap, render};
+
+const PRELUDE: &str = "\
+typedef unsigned long pthread_t; typedef struct { int k; } pthread_mutex_t; typedef struct { int k; } pthread_cond_t;
+typedef struct { int k; } pthread_attr_t; typedef struct { int k; } pthread_mutexattr_t;
+int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
+void pthread_exit(void *); pthread_t pthread_self(void);
+int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *);
+int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *);
+int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *); int pthread_cond_signal(pthread_cond_t *);
+int pthread_cond_broadcast(pthread_cond_t *);
+void __pdnet_assert(_Bool); void abort(void); void exit(int); int printf(const char *, ...);
+void __VERIFIER_assume(int); void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);
+_Bool __VERIFIER_nondet_bool(void); int __VERIFIER_nondet_int(void); unsigned char __VERIFIER_nondet_uchar(void);
+void reach_error(void);
+";
+
+fn lowered(text: &str, formulas: &[&str], atomicity: Atomicity) -> Result<Lowered, String> {
+    let mut map = SourceMap::new();
+    let file = map.add("test.i", format!("{PRELUDE}{text}"));
+    let show = |map: &SourceMap, diagnostics: &[pdnet_source::Diagnostic]| {
+        diagnostics.iter().map(|diagnostic| render(map, diagnostic, ColorChoice::Plain)).collect::<String>()
+    };
+    let loaded = load_preprocessed(&mut map, file, &Options::default());
+    let loaded = loaded.map_err(|diagnostics| show(&map, &diagnostics))?;
+    let mut parsed: Vec<Formula> = Vec::new();
+    for formula in formulas {
+        let file = map.add("<ltl>", *formula);
+        parsed.push(parse_formula(&map, file).map_err(|diagnostic| show(&map, &[diagnostic]))?);
+    }
+    let options = LowerOptions { atomicity, spurious_wakeups: false, max_threads: 8, max_depth: 12 };
+    let result = lower(&map, &loaded.program, &parsed, &options);
+    let result = result.map_err(|diagnostics| show(&map, &diagnostics))?;
+    let violations = verify_net(&result.net);
+    assert!(violations.is_empty(), "{violations:?}\n{}", result.net);
+    Ok(result)
+}
+
+/// What the runs of a program can do.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Runs {
+    fails: bool,
+    deadlocks: bool,
+    faults: bool,
+    bounds: bool,
+    /// The values of the first formula's atoms in end states, as bits.
+    ends: BTreeSet<u64>,
+    states: usize,
+}
+
+fn explore(lowered: &Lowered) -> Runs {
+    let interpreter = Interpreter::new(&lowered.net);
+    let mut runs = Runs::default();
+    let mut queue = vec![interpreter.initial()];
+    let mut seen: BTreeSet<_> = queue.iter().cloned().collect();
+    while let Some(marking) = queue.pop() {
+        assert!(seen.len() < 200_000, "too many states");
+        let enabled = interpreter.enabled(&marking);
+        runs.deadlocks |= enabled.is_empty() && !interpreter.ended(&marking);
+        if interpreter.ended(&marking) {
+            let atoms = lowered.atoms.first().map_or(&[][..], Vec::as_slice);
+            let bit = |(at, atom)| u64::from(interpreter.eval(&marking, atom) != 0) << at;
+            runs.ends.insert(atoms.iter().enumerate().map(bit).sum());
+        }
+        for firing in enabled {
+            let action = lowered.net.transitions[firing.transition].action;
+            runs.fails |= matches!(action, Action::AssertFail | Action::Error);
+            runs.faults |= matches!(action, Action::Fault(_));
+            runs.bounds |= matches!(action, Action::Bound(_));
+            if let Successor::Marking(next) = interpreter.fire(&marking, &firing)
+                && seen.insert(next.clone())
+            {
+                queue.push(next);
+            }
+        }
+    }
+    runs.states = seen.len();
+    runs
+}
+
+/// Each row: a name, the program, and what its runs can do: `fails`, `deadlocks`, `faults`, `bounds`, or
+/// `fine` for none of these.
+const PROGRAMS: &[(&str, &str, &str)] = &[
+    ("an empty main", "int main(void) { return 0; }", "fine"),
+    ("a false assertion", "int x; int main(void) { x = 2; __pdnet_assert(x == 1); return 0; }", "fails"),
+    ("arithmetic", "int main(void) { int x = 7; x -= 3; x <<= 2; __pdnet_assert(x == 16 && (x ^ 1) == 17); return 0; }", "fine"),
+    ("unsigned wraps", "int main(void) { unsigned char c = 255; c++; __pdnet_assert(c == 0); return 0; }", "fine"),
+    ("promotion", "int main(void) { unsigned char c = 255; __pdnet_assert(c + 1 == 256); return 0; }", "fine"),
+    ("a for loop", "int main(void) { int s = 0; for (int i = 0; i < 4; i++) s += i; __pdnet_assert(s == 6); return 0; }", "fine"),
+    ("break and continue", "int main(void) { int s = 0; for (int i = 0; ; i++) { if (i == 5) break; if (i % 2) continue; s += i; } __pdnet_assert(s == 6); return 0; }", "fine"),
+    ("do while", "int main(void) { int n = 0; do { n++; } while (n < 3); __pdnet_assert(n == 3); return 0; }", "fine"),
+    ("switch", "int f(int x) { switch (x) { case 1: return 10; case 2: case 3: x = 20; break; default: x = 30; } return x; } int main(void) { __pdnet_assert(f(1) == 10 && f(2) == 20 && f(3) == 20 && f(4) == 30); return 0; }", "fine"),
+    ("switch falls through", "int main(void) { int r = 0; switch (1) { case 0: r += 1; case 1: r += 2; case 2: r += 4; } __pdnet_assert(r == 6); return 0; }", "fine"),
+    ("goto", "int main(void) { int n = 0; again: n++; if (n < 3) goto again; __pdnet_assert(n == 3); return 0; }", "fine"),
+    ("recursion", "int fact(int n) { if (n <= 1) return 1; return n * fact(n - 1); } int main(void) { __pdnet_assert(fact(5) == 120); return 0; }", "fine"),
+    ("recursion without end", "int f(int n) { return f(n + 1); } int main(void) { return f(0); }", "bounds"),
+    ("arrays", "int a[4] = { 1, 2, 3 }; int main(void) { int i = 2; a[i] += a[0]; __pdnet_assert(a[2] == 4 && a[3] == 0); return 0; }", "fine"),
+    ("two dimensions", "int a[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } }; int main(void) { int s = 0; for (int i = 0; i < 2; i++) for (int j = 0; j < 3; j++) s += a[i][j] * (i + 1); __pdnet_assert(s == 36); return 0; }", "fine"),
+    ("index out of bounds", "int a[4]; int main(void) { int i = 4; a[i] = 1; return 0; }", "faults"),
+    ("negative index", "int a[4]; int main(void) { int i = -1; return a[i]; }", "faults"),
+    ("division by zero", "int z; int main(void) { int x = 1 / z; return x; }", "faults"),
+    ("guarded division", "int z; int main(void) { int x = z ? 1 / z : 7; __pdnet_assert(x == 7); return 0; }", "fine"),
+    ("short circuit skips effects", "int n; int f(void) { n++; return 1; } int main(void) { int r = 0 && f(); __pdnet_assert(r == 0 && n == 0); r = 1 || f(); __pdnet_assert(r == 1 && n == 0); return 0; }", "fine"),
+    ("comma and postfix", "int main(void) { int i = 1; int j = (i++, i++ + 10); __pdnet_assert(i == 3 && j == 12); return 0; }", "fine"),
+    ("chained assignment", "int g; int main(void) { int x, y; x = y = g = 5; __pdnet_assert(x == 5 && y == 5 && g == 5); return 0; }", "fine"),
+    ("assignment as a value", "int main(void) { int i = 1; int j = (i = i + 1) * 2; __pdnet_assert(j == 4 && i == 2); return 0; }", "fine"),
+    ("index with an effect", "int a[3]; int main(void) { int i = 0; a[i++] = 7; a[i++] = i; __pdnet_assert(a[0] == 7 && i == 2); return 0; }", "fine"),
+    ("static local", "int f(void) { static int n = 3; return ++n; } int main(void) { f(); __pdnet_assert(f() == 5); return 0; }", "fine"),
+    ("statement expression", "int main(void) { int x = ({ int y = 2; y + 1; }); __pdnet_assert(x == 3); return 0; }", "fine"),
+    ("bool", "int main(void) { _Bool b = 7; __pdnet_assert(b == 1); b++; __pdnet_assert(b == 1); b--; __pdnet_assert(b == 0); return 0; }", "fine"),
+    ("enum", "enum e { A, B = 5, C }; int main(void) { enum e x = C; __pdnet_assert(x == 6); return 0; }", "fine"),
+    ("abort ends the process", "int main(void) { abort(); __pdnet_assert(0); return 0; }", "fine"),
+    ("exit ends the process", "int main(void) { exit(3); __pdnet_assert(0); return 0; }", "fine"),
+    ("exit in a function", "void f(void) { exit(0); } int main(void) { f(); __pdnet_assert(0); return 0; }", "fine"),
+    ("reach_error", "int main(void) { reach_error(); return 0; }", "fails"),
+    ("a failed assumption removes the run", "int main(void) { __VERIFIER_assume(0); __pdnet_assert(0); return 0; }", "fine"),
+    ("every input", "int main(void) { unsigned char c = __VERIFIER_nondet_uchar(); __pdnet_assert(c != 77); return 0; }", "fails"),
+    ("an input as a condition", "int main(void) { if (__VERIFIER_nondet_int()) { __pdnet_assert(0); } return 0; }", "fails"),
+    ("an uninitialised local is arbitrary", "int main(void) { int x; if (x) reach_error(); return 0; }", "fails"),
+    ("a local written before it is read", "int main(void) { int x; x = 0; if (x) reach_error(); return 0; }", "fine"),
+    ("a missing return value that is used", "int f(int x) { if (x) return 1; } int main(void) { return f(0) + f(1); }", "faults"),
+    ("the lost update", "int x; void *f(void *a) { x++; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); x++; pthread_join(t, 0); __pdnet_assert(x == 2); return 0; }", "fails"),
+    ("a lock against it", "int x; pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); pthread_join(t, 0); __pdnet_assert(x == 2); return 0; }", "fine"),
+    ("an atomic section against it", "int x; void *f(void *a) { __VERIFIER_atomic_begin(); x++; __VERIFIER_atomic_end(); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); __VERIFIER_atomic_begin(); x++; __VERIFIER_atomic_end(); pthread_join(t, 0); __pdnet_assert(x == 2); return 0; }", "fine"),
+    ("an atomic function against it", "int x; void __VERIFIER_atomic_inc(void) { x++; } void *f(void *a) { __VERIFIER_atomic_inc(); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); __VERIFIER_atomic_inc(); pthread_join(t, 0); __pdnet_assert(x == 2); return 0; }", "fine"),
+    ("ABBA", "pthread_mutex_t a, b; void *f(void *x) { pthread_mutex_lock(&b); pthread_mutex_lock(&a); pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&a); pthread_mutex_lock(&b); pthread_mutex_unlock(&b); pthread_mutex_unlock(&a); pthread_join(t, 0); return 0; }", "deadlocks"),
+    ("locking twice", "pthread_mutex_t m; int main(void) { pthread_mutex_lock(&m); pthread_mutex_lock(&m); return 0; }", "deadlocks"),
+    ("unlocking what one does not hold", "pthread_mutex_t m; int main(void) { pthread_mutex_unlock(&m); return 0; }", "faults"),
+    ("a signal before the wait is lost", "pthread_mutex_t m; pthread_cond_t c; void *f(void *x) { pthread_mutex_lock(&m); pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_cond_signal(&c); pthread_join(t, 0); return 0; }", "deadlocks"),
+    ("a flag against the lost signal", "int go; pthread_mutex_t m; pthread_cond_t c; void *f(void *x) { pthread_mutex_lock(&m); while (!go) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m); go = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m); pthread_join(t, 0); return 0; }", "fine"),
+    ("a signal wakes one of two", "int go; pthread_mutex_t m; pthread_cond_t c; void *f(void *x) { pthread_mutex_lock(&m); while (!go) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0); pthread_mutex_lock(&m); go = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m); pthread_join(t, 0); pthread_join(u, 0); return 0; }", "deadlocks"),
+    ("a broadcast wakes both", "int go; pthread_mutex_t m; pthread_cond_t c; void *f(void *x) { pthread_mutex_lock(&m); while (!go) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0); pthread_mutex_lock(&m); go = 1; pthread_cond_broadcast(&c); pthread_mutex_unlock(&m); pthread_join(t, 0); pthread_join(u, 0); return 0; }", "fine"),
+    ("return from main ends all threads", "int x; void *f(void *a) { while (1) x = 1 - x; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); return 0; }", "fine"),
+    ("pthread_exit in main does not", "int x; void *f(void *a) { __pdnet_assert(0); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_exit(0); }", "fails"),
+    ("a thread exits from a function", "void g(void) { pthread_exit(0); } void *f(void *a) { g(); __pdnet_assert(0); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); return 0; }", "fine"),
+    ("a mutex of an ended thread stays locked", "pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); pthread_mutex_lock(&m); return 0; }", "deadlocks"),
+    ("threads in a loop with arguments", "int s; pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); s += (int)(long)a; pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t[2]; for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, (void *)(long)(i + 1)); for (int i = 0; i < 2; i++) pthread_join(t[i], 0); __pdnet_assert(s == 3); return 0; }", "fine"),
+    ("the result of a thread", "void *f(void *a) { return (void *)((long)a * 2); } int main(void) { pthread_t t; void *r; pthread_create(&t, 0, f, (void *)21); pthread_join(t, &r); __pdnet_assert((long)r == 42); return 0; }", "fine"),
+    ("joining what is no thread", "int main(void) { pthread_t t = 0; pthread_join(t, 0); return 0; }", "faults"),
+    ("more threads than allowed", "void *f(void *a) { return 0; } int main(void) { pthread_t t; for (int i = 0; i < 9; i++) { pthread_create(&t, 0, f, 0); pthread_join(t, 0); } return 0; }", "bounds"),
+    ("an array of mutexes", "int x; pthread_mutex_t m[2]; void *f(void *a) { pthread_mutex_lock(&m[1]); x++; pthread_mutex_unlock(&m[1]); return 0; } int main(void) { pthread_t t; int i = 1; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m[i]); x++; pthread_mutex_unlock(m + i); pthread_join(t, 0); __pdnet_assert(x == 2); return 0; }", "fine"),
+    ("reads of a sum are apart", "int a, b; void *f(void *x) { a = 1; b = 1; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); int s = a + b; int d = s; __pdnet_assert(!(d == 1 && a == 0)); int e = a - b; __pdnet_assert(e != -1); return 0; }", "fails"),
+];
+
+#[test]
+fn programs_do_what_they_should() {
+    for (name, text, expected) in PROGRAMS {
+        let lowered = lowered(text, &[], Atomicity::Access).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let runs = explore(&lowered);
+        let mut found = Vec::new();
+        found.extend(runs.fails.then_some("fails"));
+        found.extend(runs.deadlocks.then_some("deadlocks"));
+        found.extend(runs.faults.then_some("faults"));
+        found.extend(runs.bounds.then_some("bounds"));
+        let found = if found.is_empty() { "fine".to_owned() } else { found.join(" ") };
+        assert_eq!(found, *expected, "{name}\n{}", lowered.net);
+    }
+}
+
+#[test]
+fn statements_are_atomic_on_request() {
+    let text = PROGRAMS.iter().find(|(name, ..)| *name == "the lost update").expect("listed").1;
+    assert!(!explore(&lowered(text, &[], Atomicity::Statement).expect("lowers")).fails);
+}
+
+/// Each row: the program, an atom, and its possible values at the end of the process.
+const ATOMS: &[(&str, &str, &[u64])] = &[
+    ("int x; int main(void) { x = 3; return 0; }", "x == 3", &[1]),
+    ("int x = -1; int main(void) { return 0; }", "\"x < 0u\"", &[0]),
+    ("int a[3]; int main(void) { a[1] = 4; return 0; }", "a[1] - 1 == 3", &[1]),
+    ("int main(void) { int k = 0; for (k = 0; k < 3; k++) ; return 0; }", "main::k == 3", &[1]),
+    ("int f(int n) { int r = n; if (n > 0) f(n - 1); return 0; } int main(void) { f(2); return 0; }", "f::r == 2", &[1]),
+    ("int f(int n) { return 0; } int main(void) { f(2); f(5); return 0; }", "f::n == 5", &[1]),
+    ("void *f(void *a) { int v = (int)(long)a; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, (void *)4); pthread_create(&u, 0, f, (void *)9); pthread_join(t, 0); pthread_join(u, 0); return 0; }", "f[1]::v == 9", &[1]),
+    ("void *f(void *a) { int v = (int)(long)a; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, (void *)4); pthread_create(&u, 0, f, (void *)9); return 0; }", "f[1]::v == 9", &[0, 1]),
+    ("void *f(void *a) { return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); return 0; }", "terminated(f)", &[1]),
+    ("void *f(void *a) { return 0; } int main(void) { if (0) { pthread_t t; pthread_create(&t, 0, f, 0); } return 0; }", "terminated(f)", &[0]),
+    ("pthread_mutex_t m; int main(void) { pthread_mutex_lock(&m); return 0; }", "holds(main, m)", &[1]),
+    ("int main(void) { return 0; }", "end", &[1]),
+    ("int main(void) { printf(\"x\"); return 0; }", "call(printf)", &[0]),
+];
+
+#[test]
+fn atoms_have_their_values_at_the_end() {
+    for (text, atom, expected) in ATOMS {
+        let lowered = lowered(text, &[atom], Atomicity::Access).unwrap_or_else(|error| panic!("{atom}: {error}"));
+        let ends: Vec<u64> = explore(&lowered).ends.into_iter().collect();
+        assert_eq!(ends, *expected, "{atom} in {text}\n{}", lowered.net);
+    }
+}

@@ -1,0 +1,110 @@
+//! Which cells a step reads and writes.
+//!
+//! All of it comes from the arcs of the transition and the binding of the firing: the arcs are the one
+//! place that says what a statement touches.
+
+use pdnet_base::Idx as _;
+use pdnet_net::{ArcData, Expr, Firing, IntType, Net, Place, Scalars, Scope, Var};
+
+/// How a cell is touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccessKind {
+    /// Its value is read.
+    Read,
+    /// It gets a value.
+    Write,
+}
+
+/// One cell that a step touches.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    /// The place.
+    pub(crate) place: Place,
+    /// The name of the cell for people: `x`, `a[2]`.
+    pub(crate) name: String,
+    /// The value that was read or written.
+    pub(crate) value: i128,
+    /// How.
+    pub(crate) kind: AccessKind,
+    /// Whether other threads can see the cell.
+    pub(crate) shared: bool,
+    /// Whether the cell is of no interest to the reader.
+    pub(crate) internal: bool,
+}
+
+/// The values of a firing's variables. Expressions on arcs look at nothing else.
+pub(crate) struct Binding<'a>(pub(crate) &'a [i64]);
+
+impl Scalars for Binding<'_> {
+    fn var(&self, var: Var) -> i64 {
+        self.0.get(var.index()).copied().unwrap_or(0)
+    }
+    fn cell(&self, _: Place, _: &[i64]) -> i64 {
+        0
+    }
+    fn marked(&self, _: Place, _: &[i64]) -> bool {
+        false
+    }
+    fn deadlock(&self) -> bool {
+        false
+    }
+}
+
+impl Binding<'_> {
+    /// The values of a list of expressions.
+    pub(crate) fn values(&self, exprs: &[Expr]) -> Vec<i64> {
+        exprs.iter().map(|expr| expr.eval(self)).collect()
+    }
+
+    /// Whether an arc counts.
+    pub(crate) fn counts(&self, when: Option<&Expr>) -> bool {
+        when.is_none_or(|when| when.eval(self) != 0)
+    }
+}
+
+/// All cells that the firing touches, in the order of its arcs.
+pub(crate) fn accesses(net: &Net, firing: &Firing) -> Vec<Access> {
+    let binding = Binding(&firing.binding);
+    let mut found = Vec::new();
+    for arc in &net.transitions[firing.transition].arcs {
+        let (place, key, value, kind) = match arc {
+            ArcData::Read { place, key, var, when } if binding.counts(when.as_ref()) => {
+                (*place, key, firing.binding[var.index()], AccessKind::Read)
+            }
+            ArcData::Write { place, key, value, when } if binding.counts(when.as_ref()) => {
+                (*place, key, value.eval(&binding), AccessKind::Write)
+            }
+            ArcData::Read { .. }
+            | ArcData::Write { .. }
+            | ArcData::Take { .. }
+            | ArcData::Put { .. }
+            | ArcData::Test { .. }
+            | ArcData::Inhibit { .. }
+            | ArcData::Drain { .. }
+            | ArcData::Governed { .. }
+            | ArcData::Governs { .. } => continue,
+        };
+        let Some(cells) = net.places[place].cells() else { continue };
+        let key = binding.values(key);
+        let name = cell_name(net, place, &key);
+        let value = typed(cells.value, cells.value.wrap(value));
+        let shared = matches!(cells.scope, Scope::Global);
+        found.push(Access { place, name, value, kind, shared, internal: net.places[place].internal });
+    }
+    found
+}
+
+/// The name of a cell for people: the variable, with the index where it is an array.
+pub(crate) fn cell_name(net: &Net, place: Place, key: &[i64]) -> String {
+    let data = &net.places[place];
+    let is_array = data.cells().is_some_and(|cells| cells.length.is_some());
+    match key.last().filter(|_| is_array) {
+        Some(index) => format!("{}[{index}]", data.name),
+        None => data.name.clone(),
+    }
+}
+
+/// A canonical value as the number that it stands for.
+pub(crate) fn typed(ty: IntType, value: i64) -> i128 {
+    ty.to_i128(value)
+}

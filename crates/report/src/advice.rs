@@ -1,0 +1,54 @@
+//! What to do when an answer is not known.
+
+use pdnet_check::StopReason;
+use pdnet_net::{Bound, Fault};
+use pdnet_source::Pos;
+
+/// Where in the program the reason lies.
+pub(crate) const fn reason_pos(reason: &StopReason) -> Option<Pos> {
+    match reason {
+        StopReason::Bound { pos, .. } | StopReason::Sampled { pos } | StopReason::Undefined { pos, .. } => {
+            *pos
+        }
+        StopReason::Timeout(_)
+        | StopReason::Memory { .. }
+        | StopReason::States(_)
+        | StopReason::Interrupted
+        | StopReason::Unsupported(_) => None,
+    }
+}
+
+/// What the reason means, and what the user can do about it.
+pub(crate) fn advice(reason: &StopReason) -> String {
+    match reason {
+        StopReason::Timeout(_) => "no violation was found up to then; raise --timeout".to_owned(),
+        StopReason::Memory { .. } => "no violation was found up to then; raise --memory".to_owned(),
+        StopReason::States(_) => "no violation was found up to then; raise --states".to_owned(),
+        StopReason::Interrupted => "no violation was found up to then".to_owned(),
+        StopReason::Bound { bound: Bound::Depth, .. } => {
+            "some run calls deeper than that and was not followed; raise --depth".to_owned()
+        }
+        StopReason::Bound { bound: Bound::Threads, .. } => {
+            "some run creates more threads than that and was not followed; raise --max-threads".to_owned()
+        }
+        StopReason::Sampled { .. } => {
+            "not all values of an input were tried, and those that were break nothing; \
+             narrow the input with __VERIFIER_assume or a smaller type"
+                .to_owned()
+        }
+        StopReason::Undefined { fault, .. } => {
+            let meaning = "a run that meets undefined behaviour may do anything";
+            let check = match fault {
+                Fault::DivisionByZero => Some("arithmetic"),
+                Fault::OutOfBounds => Some("memory"),
+                Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld => Some("locks"),
+                Fault::MissingReturn => None,
+            };
+            match check {
+                Some(check) => format!("{meaning}; see that run with --check {check}"),
+                None => format!("{meaning}; give the function a return value on every way"),
+            }
+        }
+        StopReason::Unsupported(_) => "this version cannot answer it".to_owned(),
+    }
+}

@@ -1,0 +1,370 @@
+//! The result as JSON, for programs.
+//!
+//! # The schema `pdnet-result/1`
+//!
+//! One object. Fields may be added within version 1; none is removed or changes its meaning. What does not
+//! apply is `null`, lists are never `null`.
+//!
+//! | field | content |
+//! | --- | --- |
+//! | `schema` | `"pdnet-result/1"` |
+//! | `tool` | `name`, `version` |
+//! | `input` | the file as the user named it |
+//! | `net` | `places`, `transitions`, `arcs`: their numbers |
+//! | `reductions` | for each reduction `name`, `before`, `after`, `seconds`; empty in this version |
+//! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
+//! | `results` | one object for each property, in the order asked for |
+//! | `notes` | texts that the user should know |
+//!
+//! A result:
+//!
+//! | field | content |
+//! | --- | --- |
+//! | `name` | the property's name: `assert`, `deadlock`, the name of a formula |
+//! | `class` | the word for the verdict line: `unreach-call`, `valid-ltl` |
+//! | `formula` | the formula in one spelling; of a built-in check, what it says |
+//! | `fairness` | `"none"`, `"weak"`, `"strong"`; `null` for what is no formula |
+//! | `verdict` | `"true"`, `"false"`, `"unknown"` |
+//! | `reason` | of an unknown verdict: `text`, `advice`, `file`, `line`, `column` |
+//! | `engine` | the engine's name |
+//! | `stats` | `states`, `transitions`, `seconds`, `peak_memory_bytes` |
+//! | `fair` | answers under stronger fairness, where the run starves a thread: `fairness`, `verdict`, `reason` |
+//! | `trace` | of a false verdict, a run that was replayed on the net |
+//!
+//! A trace:
+//!
+//! | field | content |
+//! | --- | --- |
+//! | `threads` | `thread` (a number), `function` (the one it was started with) |
+//! | `atoms` | the atoms of the formula before the first step: `text`, `value` |
+//! | `prefix` | steps |
+//! | `cycle` | steps that repeat forever after the prefix; empty unless `end` is `"cycle"` |
+//! | `end` | `"cycle"`; `"stutter"`: the last state stays forever; `"any"`: the prefix alone breaks the property |
+//! | `outcome` | `"failure"`, `"cycle"`, `"ended"`, `"deadlock"`, `"decided"` |
+//! | `blocked` | in a deadlock, for each thread: `thread`, `file`, `line`, `column`, `text` |
+//! | `starved` | threads that the cycle leaves behind: `thread`, `always_enabled` |
+//! | `variables` | global variables after the last step: `name`, `value` (a text) |
+//!
+//! A step: `thread`, `function`, `file`, `line`, `column` (`null` where only the line is known), `action` (the
+//! name of the net's action), `label` (the statement), `text` (phrases), `values` (`name`, `value`, `access`: `"read"` or
+//! `"write"`, `shared`), `atoms` (those that the step changes: `text` and the new `value`).
+
+use pdnet_check::{PropertyKind, StopReason, TraceEnd};
+use pdnet_source::Pos;
+use serde::Serialize;
+
+use crate::accesses::AccessKind;
+use crate::advice::{advice, reason_pos};
+use crate::report::{Answer, Overall, ProbeAnswer, PropertyResult, Report};
+use crate::run::{AtomValue, Run, RunEnd, RunStep};
+
+/// The name and version of the schema.
+pub const RESULT_SCHEMA: &str = "pdnet-result/1";
+
+/// The result as one JSON object, indented, ending in a newline.
+#[must_use]
+pub fn result_json(report: &Report<'_>) -> String {
+    let results = report.results.iter().map(|result| result_of(report, result)).collect();
+    let object = Object {
+        schema: RESULT_SCHEMA,
+        tool: Tool { name: "pdnet", version: report.version },
+        input: &report.input,
+        net: Size {
+            places: report.net.places.len(),
+            transitions: report.net.transitions.len(),
+            arcs: report.net.n_arcs(),
+        },
+        reductions: [],
+        verdict: match report.overall() {
+            Overall::True => "true",
+            Overall::False(_) => "false",
+            Overall::Unknown(_) => "unknown",
+        },
+        results,
+        notes: &report.notes,
+    };
+    to_json(&object)
+}
+
+/// Serialisation of our own types cannot fail: keys are strings, numbers are finite or become `null`.
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("only strings as keys");
+    text.push('\n');
+    text
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    schema: &'static str,
+    tool: Tool<'a>,
+    input: &'a str,
+    net: Size,
+    reductions: [(); 0],
+    verdict: &'static str,
+    results: Vec<ResultObject<'a>>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'static str,
+    version: &'a str,
+}
+
+#[derive(Serialize)]
+struct Size {
+    places: usize,
+    transitions: usize,
+    arcs: usize,
+}
+
+#[derive(Serialize)]
+struct ResultObject<'a> {
+    name: &'a str,
+    class: &'static str,
+    formula: &'a str,
+    fairness: Option<String>,
+    verdict: &'static str,
+    reason: Option<Reason>,
+    engine: &'a str,
+    stats: StatsObject,
+    fair: Vec<Fair>,
+    trace: Option<Trace>,
+}
+
+#[derive(Serialize)]
+struct StatsObject {
+    states: u64,
+    transitions: u64,
+    seconds: f64,
+    peak_memory_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Reason {
+    text: String,
+    advice: String,
+    #[serde(flatten)]
+    place: PlaceObject,
+}
+
+/// Where something is in the source.
+#[derive(Serialize)]
+pub(crate) struct PlaceObject {
+    file: Option<String>,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+impl PlaceObject {
+    pub(crate) fn new(pos: Option<Pos>, name: impl FnOnce(Pos) -> String) -> Self {
+        Self {
+            file: pos.map(name),
+            line: pos.map(|pos| pos.line),
+            column: pos.map(|pos| pos.column).filter(|&column| column != 0),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Fair {
+    fairness: String,
+    verdict: &'static str,
+    reason: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Trace {
+    threads: Vec<ThreadObject>,
+    atoms: Vec<AtomObject>,
+    prefix: Vec<StepObject>,
+    cycle: Vec<StepObject>,
+    end: &'static str,
+    outcome: &'static str,
+    blocked: Vec<BlockedObject>,
+    starved: Vec<StarvedObject>,
+    variables: Vec<VariableObject>,
+}
+
+#[derive(Serialize)]
+struct ThreadObject {
+    thread: i64,
+    function: String,
+}
+
+#[derive(Serialize)]
+struct AtomObject {
+    text: String,
+    value: bool,
+}
+
+#[derive(Serialize)]
+struct StepObject {
+    thread: i64,
+    function: String,
+    #[serde(flatten)]
+    place: PlaceObject,
+    action: &'static str,
+    label: String,
+    text: Vec<String>,
+    values: Vec<ValueObject>,
+    atoms: Vec<AtomObject>,
+}
+
+#[derive(Serialize)]
+struct ValueObject {
+    name: String,
+    value: serde_json::Number,
+    access: &'static str,
+    shared: bool,
+}
+
+#[derive(Serialize)]
+struct BlockedObject {
+    thread: i64,
+    #[serde(flatten)]
+    place: PlaceObject,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct StarvedObject {
+    thread: i64,
+    always_enabled: bool,
+}
+
+#[derive(Serialize)]
+struct VariableObject {
+    name: String,
+    value: String,
+}
+
+fn result_of<'a>(report: &'a Report<'_>, result: &'a PropertyResult<'_>) -> ResultObject<'a> {
+    let (verdict, reason, trace) = match &result.answer {
+        Answer::Holds => ("true", None, None),
+        Answer::Violated(replay) => {
+            let run = Run::new(report.net, result.property, replay);
+            ("false", None, Some(trace_of(report, &run, &replay.end)))
+        }
+        Answer::Unknown(reason) => ("unknown", Some(reason_of(report, reason)), None),
+    };
+    let fair = result.probes.iter().map(|probe| {
+        let (verdict, reason) = match &probe.answer {
+            ProbeAnswer::Holds => ("true", None),
+            ProbeAnswer::Violated { .. } => ("false", None),
+            ProbeAnswer::Unknown(reason) => ("unknown", Some(reason.to_string())),
+        };
+        Fair { fairness: probe.fairness.to_string(), verdict, reason }
+    });
+    let is_formula = matches!(result.property.kind, PropertyKind::Ltl { .. });
+    ResultObject {
+        name: &result.property.name,
+        class: result.property.class,
+        formula: &result.property.text,
+        fairness: is_formula.then(|| result.fairness.to_string()),
+        verdict,
+        reason,
+        engine: result.engine,
+        stats: StatsObject {
+            states: result.stats.states,
+            transitions: result.stats.transitions,
+            seconds: result.stats.seconds,
+            peak_memory_bytes: result.stats.peak_memory_bytes,
+        },
+        fair: fair.collect(),
+        trace,
+    }
+}
+
+fn place_of(report: &Report<'_>, pos: Option<Pos>) -> PlaceObject {
+    PlaceObject::new(pos, |pos| report.file_name(pos).to_owned())
+}
+
+fn reason_of(report: &Report<'_>, reason: &StopReason) -> Reason {
+    Reason { text: reason.to_string(), advice: advice(reason), place: place_of(report, reason_pos(reason)) }
+}
+
+fn trace_of(report: &Report<'_>, run: &Run, end: &TraceEnd) -> Trace {
+    let (prefix, cycle) = run.steps.split_at(run.n_prefix);
+    let steps = |steps: &[RunStep]| steps.iter().map(|step| step_of(report, step)).collect();
+    let place_name = |pos| report.place_name(pos);
+    let mut blocked = Vec::new();
+    let mut starved = Vec::new();
+    let outcome = match &run.end {
+        RunEnd::Failure => "failure",
+        RunEnd::Ended => "ended",
+        RunEnd::Decided => "decided",
+        RunEnd::Cycle(threads) => {
+            starved.extend(threads.iter().map(|starved| StarvedObject {
+                thread: starved.thread,
+                always_enabled: starved.always_enabled,
+            }));
+            "cycle"
+        }
+        RunEnd::Deadlock(threads) => {
+            blocked.extend(threads.iter().map(|blocked| BlockedObject {
+                thread: blocked.thread,
+                place: place_of(report, blocked.pos),
+                text: blocked.cause.describe(blocked.thread, &run.threads, &place_name),
+            }));
+            "deadlock"
+        }
+    };
+    let threads = run.threads.iter();
+    let variables = run.finals.iter();
+    Trace {
+        threads: threads
+            .map(|(thread, function)| ThreadObject { thread, function: function.to_owned() })
+            .collect(),
+        atoms: atoms_of(&run.initial_atoms),
+        prefix: steps(prefix),
+        cycle: steps(cycle),
+        end: match end {
+            TraceEnd::Cycle(_) => "cycle",
+            TraceEnd::Stutter => "stutter",
+            TraceEnd::Any => "any",
+        },
+        outcome,
+        blocked,
+        starved,
+        variables: variables
+            .map(|(name, value)| VariableObject { name: name.clone(), value: value.clone() })
+            .collect(),
+    }
+}
+
+fn atoms_of(atoms: &[AtomValue]) -> Vec<AtomObject> {
+    atoms.iter().map(|atom| AtomObject { text: atom.text.clone(), value: atom.value }).collect()
+}
+
+fn step_of(report: &Report<'_>, step: &RunStep) -> StepObject {
+    let visible = step.accesses.iter().filter(|access| !access.internal);
+    let values = visible.map(|access| ValueObject {
+        name: access.name.clone(),
+        value: number(access.value),
+        access: match access.kind {
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+        },
+        shared: access.shared,
+    });
+    StepObject {
+        thread: step.thread,
+        function: step.function.clone(),
+        place: place_of(report, step.pos),
+        action: step.action.name(),
+        label: step.label.clone(),
+        text: step.phrases.iter().map(|phrase| phrase.text.clone()).collect(),
+        values: values.collect(),
+        atoms: atoms_of(&step.atoms),
+    }
+}
+
+/// A value of a type of at most 64 bits.
+fn number(value: i128) -> serde_json::Number {
+    match (i64::try_from(value), u64::try_from(value)) {
+        (Ok(signed), _) => signed.into(),
+        (Err(_), Ok(unsigned)) => unsigned.into(),
+        (Err(_), Err(_)) => 0.into(),
+    }
+}

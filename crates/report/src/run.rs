@@ -1,0 +1,211 @@
+//! A run with all that is said of it, whatever the output format.
+
+use pdnet_check::{Property, PropertyKind, Replay, Starved, Step, TraceEnd};
+use pdnet_net::{Action, Interpreter, Marking, Net, Place, Scope};
+use pdnet_source::Pos;
+
+use crate::accesses::{Access, accesses};
+use crate::blocked::{Blocked, blocked_threads, mutex_of};
+use crate::threads::Threads;
+use crate::words::{Phrase, Weight, phrases};
+
+/// Longer arrays are cut where final values are shown.
+const MAX_SHOWN_CELLS: u32 = 16;
+
+/// A run that breaks a property.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// Its threads.
+    pub(crate) threads: Threads,
+    /// The atoms that hold before the first step, each with its value.
+    pub(crate) initial_atoms: Vec<AtomValue>,
+    /// All steps: those of the prefix, then those of the cycle.
+    pub(crate) steps: Vec<RunStep>,
+    /// How many of them come before the cycle.
+    pub(crate) n_prefix: usize,
+    /// How it goes on.
+    pub(crate) end: RunEnd,
+    /// The global variables after the last step of the prefix that matters, in the order of the net.
+    pub(crate) finals: Vec<(String, String)>,
+}
+
+/// One step.
+#[derive(Debug)]
+pub(crate) struct RunStep {
+    /// The thread that moves.
+    pub(crate) thread: i64,
+    /// The function that the step belongs to.
+    pub(crate) function: String,
+    /// Where it comes from.
+    pub(crate) pos: Option<Pos>,
+    /// The action.
+    pub(crate) action: Action,
+    /// The statement, as the net names it.
+    pub(crate) label: String,
+    /// The cells that it touches, mutexes aside.
+    pub(crate) accesses: Vec<Access>,
+    /// The step in words.
+    pub(crate) phrases: Vec<Phrase>,
+    /// The atoms whose value it changes, with the new value.
+    pub(crate) atoms: Vec<AtomValue>,
+}
+
+/// The value of an atom of the property.
+#[derive(Clone, Debug)]
+pub(crate) struct AtomValue {
+    /// The atom.
+    pub(crate) text: String,
+    /// Whether it holds.
+    pub(crate) value: bool,
+}
+
+/// How a run goes on after its last step.
+#[derive(Debug)]
+pub(crate) enum RunEnd {
+    /// The last step is what must not happen.
+    Failure,
+    /// The steps of the cycle repeat forever; these threads are left behind.
+    Cycle(Vec<Starved>),
+    /// The process has ended.
+    Ended,
+    /// No thread can move.
+    Deadlock(Vec<Blocked>),
+    /// Whatever comes after, the property is broken.
+    Decided,
+}
+
+impl Run {
+    /// Looks at a replayed run from all sides.
+    pub(crate) fn new(net: &Net, property: &Property, replay: &Replay) -> Self {
+        let threads = Threads::of_run(net, replay);
+        let all: Vec<Step> = replay.prefix.iter().chain(&replay.cycle).cloned().collect();
+        let mut steps = Vec::new();
+        let mut before = (&replay.initial, replay.initial_letter);
+        for step in &all {
+            steps.push(run_step(net, property, &threads, before, step));
+            before = (&step.after, step.letter);
+        }
+        let last = before.0;
+        let end = match (&replay.end, &property.kind) {
+            (TraceEnd::Cycle(_), _) => RunEnd::Cycle(replay.starved.clone()),
+            (TraceEnd::Any, PropertyKind::NeverFires(_)) => RunEnd::Failure,
+            (TraceEnd::Any, PropertyKind::Ltl { .. }) => RunEnd::Decided,
+            (TraceEnd::Any | TraceEnd::Stutter, _) => {
+                if Interpreter::new(net).ended(last) {
+                    RunEnd::Ended
+                } else {
+                    RunEnd::Deadlock(blocked_threads(net, last, &all))
+                }
+            }
+        };
+        if let (RunEnd::Failure, Some(step)) = (&end, steps.last_mut()) {
+            mark_failure(step);
+        }
+        Self {
+            initial_atoms: atom_values(property, 0, replay.initial_letter, true),
+            finals: final_values(net, last),
+            n_prefix: replay.prefix.len(),
+            threads,
+            steps,
+            end,
+        }
+    }
+
+    /// The threads that get a column: those that move, and those that are blocked at the end.
+    pub(crate) fn shown_threads(&self) -> Vec<i64> {
+        let is_blocked = |thread: i64| match &self.end {
+            RunEnd::Deadlock(blocked) => blocked.iter().any(|blocked| blocked.thread == thread),
+            RunEnd::Cycle(starved) => starved.iter().any(|starved| starved.thread == thread),
+            RunEnd::Failure | RunEnd::Ended | RunEnd::Decided => false,
+        };
+        let moves = |thread: i64| self.steps.iter().any(|step| step.thread == thread);
+        let threads = self.threads.iter().map(|(thread, _)| thread);
+        threads.filter(|&thread| moves(thread) || is_blocked(thread)).collect()
+    }
+}
+
+impl RunStep {
+    /// Whether the step shows nothing that a reader of the program would miss.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.phrases.is_empty() && self.atoms.is_empty()
+    }
+}
+
+fn run_step(
+    net: &Net,
+    property: &Property,
+    threads: &Threads,
+    before: (&Marking, u64),
+    step: &Step,
+) -> RunStep {
+    let data = &net.transitions[step.firing.transition];
+    let mut accesses = accesses(net, &step.firing);
+    if let Some((mutex, _)) = mutex_of(net, step.firing.transition, &step.firing.binding) {
+        // How the net encodes a mutex is of no interest; that it is taken, the words say.
+        accesses.retain(|access| access.place != mutex);
+    }
+    RunStep {
+        thread: step.firing.thread(),
+        function: net.functions[data.function].name.clone(),
+        pos: data.pos,
+        action: data.action,
+        label: data.label.clone(),
+        phrases: phrases(net, threads, before.0, &step.firing, &accesses),
+        accesses,
+        atoms: atom_values(property, before.1, step.letter, false),
+    }
+}
+
+/// The atoms that differ between two letters, or all of them, with their value in the second.
+fn atom_values(property: &Property, before: u64, after: u64, all: bool) -> Vec<AtomValue> {
+    let PropertyKind::Ltl { atoms, .. } = &property.kind else { return Vec::new() };
+    let numbered = atoms.iter().enumerate();
+    let changed = numbered.filter(|(bit, _)| all || (before ^ after) >> bit & 1 == 1);
+    changed.map(|(bit, atom)| AtomValue { text: atom.text.clone(), value: after >> bit & 1 == 1 }).collect()
+}
+
+/// Makes the step that must not happen stand out, also where its action is an ordinary one (the call of an
+/// error function that has a body).
+fn mark_failure(step: &mut RunStep) {
+    if step.phrases.iter().any(|phrase| phrase.weight == Weight::Failure) {
+        return;
+    }
+    match step.phrases.first_mut() {
+        Some(phrase) => phrase.weight = Weight::Failure,
+        None => step.phrases.push(Phrase { text: step.label.clone(), weight: Weight::Failure }),
+    }
+}
+
+/// The values of the program's global variables. Mutexes are no variables to the reader.
+fn final_values(net: &Net, marking: &Marking) -> Vec<(String, String)> {
+    let interpreter = Interpreter::new(net);
+    let no_binding = vec![0; net.transitions.iter().map(|data| data.vars.len()).max().unwrap_or(0)];
+    let mutexes: Vec<Place> = net
+        .transitions
+        .indices()
+        .filter_map(|transition| mutex_of(net, transition, &no_binding))
+        .map(|(place, _)| place)
+        .collect();
+    let mut values = Vec::new();
+    for (place, data) in net.places.iter_enumerated() {
+        let Some(cells) = data.cells() else { continue };
+        let is_global = matches!(cells.scope, Scope::Global);
+        if !is_global || data.internal || net.atomic == Some(place) || mutexes.contains(&place) {
+            continue;
+        }
+        let value = |key: &[i64]| cells.value.to_i128(interpreter.cell(marking, place, key)).to_string();
+        let text = match cells.length {
+            None => value(&[]),
+            Some(length) => {
+                let shown = (0..length.min(MAX_SHOWN_CELLS)).map(|index| value(&[i64::from(index)]));
+                let mut shown: Vec<String> = shown.collect();
+                if length > MAX_SHOWN_CELLS {
+                    shown.push("…".to_owned());
+                }
+                format!("{{{}}}", shown.join(", "))
+            }
+        };
+        values.push((data.name.clone(), text));
+    }
+    values
+}

@@ -1,0 +1,206 @@
+//! The result for people.
+
+use std::fmt::Write as _;
+
+use pdnet_check::{Fairness, PropertyKind, Starved, Stats};
+use pdnet_source::ColorChoice;
+
+use crate::advice::{advice, reason_pos};
+use crate::layout::{count, human_bytes, wrap};
+use crate::report::{Answer, ProbeAnswer, PropertyResult, Report};
+use crate::run::{Run, RunEnd};
+use crate::style::{Style, paint};
+use crate::table::{run_table, short_place};
+use crate::threads::Threads;
+
+/// The width of the text where nothing else is known.
+pub const DEFAULT_WIDTH: usize = 100;
+
+/// How the text should look.
+#[derive(Clone, Copy, Debug)]
+pub struct TextOptions {
+    /// The number of columns of the terminal.
+    pub width: usize,
+    /// Whether to use its colours.
+    pub color: ColorChoice,
+}
+
+/// The last line, for people and for scripts, without a newline: `Verification result: TRUE`.
+#[must_use]
+pub fn verdict_line(report: &Report<'_>) -> String {
+    format!("Verification result: {}", report.overall())
+}
+
+/// All answers with their runs, without the last line. Ends in a newline.
+#[must_use]
+pub fn result_text(report: &Report<'_>, options: TextOptions) -> String {
+    let mut writer = Writer { report, options, out: String::new() };
+    writer.head();
+    for result in &report.results {
+        writer.out.push('\n');
+        writer.result(result);
+    }
+    if !report.notes.is_empty() {
+        writer.out.push('\n');
+        for note in &report.notes {
+            writer.paragraph("", &format!("note: {note}"), Style::Plain);
+        }
+    }
+    writer.out
+}
+
+struct Writer<'a> {
+    report: &'a Report<'a>,
+    options: TextOptions,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn head(&mut self) {
+        let net = self.report.net;
+        let size = [
+            count(net.places.len() as u64, "place"),
+            count(net.transitions.len() as u64, "transition"),
+            count(net.n_arcs() as u64, "arc"),
+        ];
+        let line =
+            format!("pdnet {}: {}, a net of {}", self.report.version, self.report.input, size.join(", "));
+        self.paragraph("", &line, Style::Dim);
+    }
+
+    /// Lines of the whole width, each behind `indent`.
+    fn paragraph(&mut self, indent: &str, text: &str, style: Style) {
+        for line in wrap(text, self.options.width.saturating_sub(indent.len())) {
+            let _ = writeln!(self.out, "{indent}{}", paint(self.options.color, style, &line));
+        }
+    }
+
+    fn result(&mut self, result: &PropertyResult<'_>) {
+        let title = format!("{}: {}", result.property.name, result.property.text);
+        self.paragraph("", &title, Style::Bold);
+        match &result.answer {
+            Answer::Holds => {
+                let text = format!("holds on every run{}", assumed(result));
+                self.paragraph("  ", &text, Style::Good);
+            }
+            Answer::Violated(_) => {
+                let text =
+                    format!("violated ({}), by the run below{}", result.property.class, assumed(result));
+                self.paragraph("  ", &text, Style::Bad);
+            }
+            Answer::Unknown(reason) => {
+                let text = format!("unknown: {reason}{}", assumed(result));
+                self.paragraph("  ", &text, Style::Unsure);
+                let place = reason_pos(reason).map(|pos| format!("at {}: ", self.report.place_name(pos)));
+                let text = format!("{}{}", place.unwrap_or_default(), advice(reason));
+                self.paragraph("  ", &text, Style::Plain);
+            }
+        }
+        let effort = format!("{} engine: {}", result.engine, effort(&result.stats));
+        self.paragraph("  ", &effort, Style::Dim);
+        if let Answer::Violated(replay) = &result.answer {
+            let run = Run::new(self.report.net, result.property, replay);
+            self.run(result, &run);
+        }
+    }
+
+    fn run(&mut self, result: &PropertyResult<'_>, run: &Run) {
+        self.out.push('\n');
+        let atoms: Vec<String> =
+            run.initial_atoms.iter().map(|atom| format!("{}: {}", atom.text, atom.value)).collect();
+        if !atoms.is_empty() {
+            self.paragraph("  ", &format!("at the start: {}", atoms.join("; ")), Style::Logic);
+        }
+        let table = run_table(self.report, run, self.options.width, self.options.color);
+        self.out.push_str(&table);
+        self.end(run);
+        if !run.finals.is_empty() {
+            let values: Vec<String> =
+                run.finals.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            let when =
+                if matches!(run.end, RunEnd::Cycle(_)) { "at the start of the cycle" } else { "at the end" };
+            self.paragraph("  ", &format!("variables {when}: {}", values.join(", ")), Style::Plain);
+        }
+        if let Some(text) = fairness_finding(result, &run.threads) {
+            self.paragraph("  ", &text, Style::Unsure);
+        }
+    }
+
+    /// How the run goes on, in words.
+    fn end(&mut self, run: &Run) {
+        match &run.end {
+            RunEnd::Failure => {}
+            RunEnd::Decided => {
+                self.paragraph("  ", "whatever comes after, the property is broken", Style::Bad);
+            }
+            RunEnd::Ended => {
+                self.paragraph("  ", "the process has ended: this state stays forever", Style::Bad);
+            }
+            RunEnd::Deadlock(blocked) => {
+                self.paragraph("  ", "deadlock: no thread can move, this state stays forever", Style::Bad);
+                for blocked in blocked {
+                    let report = self.report;
+                    let place_name = |pos| short_place(report, pos);
+                    let at = blocked.pos.map_or_else(String::new, |pos| format!(" at {}", place_name(pos)));
+                    let cause = blocked.cause.describe(blocked.thread, &run.threads, &place_name);
+                    let text = format!("{}{at} {cause}", run.threads.describe(blocked.thread));
+                    self.paragraph("    ", &text, Style::Plain);
+                }
+            }
+            RunEnd::Cycle(starved) => {
+                for starved in starved {
+                    let often = if starved.always_enabled { "all the time" } else { "again and again" };
+                    let who = run.threads.describe(starved.thread);
+                    let text = format!("{who} could move {often} in the cycle and never does");
+                    self.paragraph("  ", &text, Style::Unsure);
+                }
+            }
+        }
+    }
+}
+
+/// Which fairness a verdict on a formula rests on.
+fn assumed(result: &PropertyResult<'_>) -> &'static str {
+    match (&result.property.kind, result.fairness) {
+        (PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock, _) => "",
+        (PropertyKind::Ltl { .. }, Fairness::None) => ", no fairness assumed",
+        (PropertyKind::Ltl { .. }, Fairness::Weak) => ", weak fairness assumed",
+        (PropertyKind::Ltl { .. }, Fairness::Strong) => ", strong fairness assumed",
+    }
+}
+
+fn effort(stats: &Stats) -> String {
+    format!(
+        "{}, {}, {:.2} s, {}",
+        count(stats.states, "state"),
+        count(stats.transitions, "transition"),
+        stats.seconds,
+        human_bytes(stats.peak_memory_bytes)
+    )
+}
+
+/// What the answers under stronger fairness say of this violation.
+pub(crate) fn fairness_finding(result: &PropertyResult<'_>, threads: &Threads) -> Option<String> {
+    let Answer::Violated(replay) = &result.answer else { return None };
+    let last = result.probes.last()?;
+    // The threads that the last unfair run leaves behind: those that the next fairness would help.
+    let before_last = result.probes.iter().rev().skip(1).find_map(|probe| match &probe.answer {
+        ProbeAnswer::Violated { starved } => Some(starved),
+        ProbeAnswer::Holds | ProbeAnswer::Unknown(_) => None,
+    });
+    let starved: &[Starved] = before_last.unwrap_or(&replay.starved);
+    let names: Vec<String> = starved.iter().map(|starved| threads.describe(starved.thread)).collect();
+    let names = names.join(" or ");
+    let fairness = last.fairness;
+    Some(match &last.answer {
+        ProbeAnswer::Holds => {
+            format!("the property fails only by starving {names}: with --fair {fairness} it holds")
+        }
+        ProbeAnswer::Violated { .. } => {
+            format!("starving a thread is not the only reason: the property fails with --fair {fairness} too")
+        }
+        ProbeAnswer::Unknown(reason) => {
+            format!("whether it fails only by starving {names} is not known: --fair {fairness} gave {reason}")
+        }
+    })
+}

@@ -1,0 +1,198 @@
+//! A step in words.
+
+use pdnet_base::Idx as _;
+use pdnet_net::{Action, ArcData, Firing, Marking, Net, Pattern};
+
+use crate::accesses::{Access, AccessKind, Binding, cell_name};
+use crate::blocked::{condition_of, mutex_of};
+use crate::threads::{Threads, created};
+
+/// How important a phrase is for the reader, for colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// What happens.
+    Action,
+    /// A read of a cell.
+    Read,
+    /// A write of a cell.
+    Write,
+    /// What breaks the property.
+    Failure,
+}
+
+/// A part of the description of a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Phrase {
+    /// The text.
+    pub(crate) text: String,
+    /// What kind of text it is.
+    pub(crate) weight: Weight,
+}
+
+/// The step in words. Empty where it does nothing that a reader of the program would call a step.
+pub(crate) fn phrases(
+    net: &Net,
+    threads: &Threads,
+    before: &Marking,
+    firing: &Firing,
+    accesses: &[Access],
+) -> Vec<Phrase> {
+    let data = &net.transitions[firing.transition];
+    let mut phrases = Vec::new();
+    let action = action_words(net, threads, before, firing).map(|text| {
+        let fails = matches!(data.action, Action::AssertFail | Action::Error | Action::Fault(_));
+        Phrase { text, weight: if fails { Weight::Failure } else { Weight::Action } }
+    });
+    // A decision comes after the reads that it rests on; everything else comes first.
+    let (first, last) = if is_decision(data.action) { (None, action) } else { (action, None) };
+    phrases.extend(first);
+    for (var, var_data) in data.vars.iter_enumerated().filter(|(_, var)| var.choice.is_some()) {
+        let value = match var_data.base {
+            pdnet_net::Base::Int(ty) => ty.to_i128(firing.binding[var.index()]),
+            _ => firing.binding[var.index()].into(),
+        };
+        phrases.push(Phrase { text: format!("input {value}"), weight: Weight::Read });
+    }
+    let visible: Vec<&Access> = accesses.iter().filter(|access| !access.internal).collect();
+    let writes = visible.iter().any(|access| access.kind == AccessKind::Write);
+    for access in visible {
+        match access.kind {
+            // What a step reads of its own locals says little once it says what it writes.
+            AccessKind::Read if writes && !access.shared => {}
+            AccessKind::Read => {
+                let text = format!("reads {} = {}", access.name, access.value);
+                phrases.push(Phrase { text, weight: Weight::Read });
+            }
+            AccessKind::Write => {
+                let text = format!("writes {} = {}", access.name, access.value);
+                phrases.push(Phrase { text, weight: Weight::Write });
+            }
+        }
+    }
+    phrases.extend(last);
+    phrases
+}
+
+/// Whether the action says how a condition was decided.
+const fn is_decision(action: Action) -> bool {
+    matches!(
+        action,
+        Action::BranchTrue
+            | Action::BranchFalse
+            | Action::Assume
+            | Action::AssumeFail
+            | Action::AssertFail
+            | Action::Fault(_)
+    )
+}
+
+/// What the action of the step is called, beside the cells that it touches; `None` where these say it all.
+fn action_words(net: &Net, threads: &Threads, before: &Marking, firing: &Firing) -> Option<String> {
+    let data = &net.transitions[firing.transition];
+    let mutex = || {
+        let found = mutex_of(net, firing.transition, &firing.binding);
+        found.map_or_else(|| data.label.clone(), |(place, key)| cell_name(net, place, &key))
+    };
+    let condition = || {
+        let found = condition_of(net, firing.transition);
+        found.map_or_else(|| data.label.clone(), |place| net.places[place].name.clone())
+    };
+    let labelled =
+        |text: &str| if data.label.is_empty() { text.to_owned() } else { format!("{text}: {}", data.label) };
+    Some(match data.action {
+        Action::Assign | Action::Jump | Action::Enter | Action::Return => return None,
+        Action::Exit => match returned(net, firing) {
+            Some(value) => format!("returns {value}"),
+            None => return None,
+        },
+        Action::BranchTrue => labelled("branch taken"),
+        Action::BranchFalse => labelled("branch not taken"),
+        Action::Call => format!("calls {}", data.calls.as_deref().unwrap_or(&data.label)),
+        Action::Library => format!("calls {}", data.calls.as_deref().unwrap_or(&data.label)),
+        Action::Lock => format!("locks {}", mutex()),
+        Action::Unlock => format!("unlocks {}", mutex()),
+        Action::Signal | Action::Broadcast => {
+            let verb = if data.action == Action::Signal { "signals" } else { "broadcasts" };
+            let woken: Vec<String> =
+                woken(net, before, firing).into_iter().map(|thread| threads.describe(thread)).collect();
+            if woken.is_empty() {
+                format!("{verb} {}: nobody waits", condition())
+            } else {
+                format!("{verb} {}, wakes {}", condition(), woken.join(", "))
+            }
+        }
+        Action::Wait1 => format!("waits on {}, gives up {}", condition(), mutex()),
+        Action::Wait2 => format!("wakes up without a signal on {}", condition()),
+        Action::Wait3 => format!("wakes up, locks {} again", mutex()),
+        Action::Create => {
+            let created: Vec<String> =
+                created(net, firing).into_iter().map(|(thread, _)| threads.describe(thread)).collect();
+            format!("creates {}", created.join(", "))
+        }
+        Action::Join => match joined(net, firing) {
+            Some(thread) => format!("joins {}", threads.describe(thread)),
+            None => data.label.clone(),
+        },
+        Action::ThreadEnd => "the thread ends".to_owned(),
+        Action::ProcessEnd => "the process ends".to_owned(),
+        Action::AtomicBegin => "atomic section begins".to_owned(),
+        Action::AtomicEnd => "atomic section ends".to_owned(),
+        Action::Assume => labelled("assumption holds"),
+        Action::AssumeFail => labelled("assumption fails"),
+        Action::AssertFail => labelled("assertion fails"),
+        Action::Error => labelled("error function is called"),
+        Action::Fault(fault) => labelled(&format!("undefined behaviour, {fault}")),
+        Action::Bound(bound) => format!("the bound on the {bound} is met"),
+    })
+}
+
+/// The value that a `return` hands over: what it writes last.
+fn returned(net: &Net, firing: &Firing) -> Option<i128> {
+    let accesses = crate::accesses::accesses(net, firing);
+    accesses.iter().rev().find(|access| access.kind == AccessKind::Write).map(|access| access.value)
+}
+
+/// The thread whose end a join sees.
+fn joined(net: &Net, firing: &Firing) -> Option<i64> {
+    let binding = Binding(&firing.binding);
+    net.transitions[firing.transition].arcs.iter().find_map(|arc| match arc {
+        ArcData::Take { place, token } | ArcData::Test { place, token } if Some(*place) == net.done => {
+            token.first().map(|pattern| pattern_value(pattern, &binding))
+        }
+        _ => None,
+    })
+}
+
+/// The threads that a signal or broadcast wakes: the tokens that it takes away from where waiters are.
+fn woken(net: &Net, before: &Marking, firing: &Firing) -> Vec<i64> {
+    let binding = Binding(&firing.binding);
+    let mut woken = Vec::new();
+    for arc in &net.transitions[firing.transition].arcs {
+        match arc {
+            ArcData::Take { place, token } if !net.is_frame_place(*place) => {
+                woken.extend(thread_component(net, *place, &|at| pattern_value(&token[at], &binding)));
+            }
+            ArcData::Drain { place, prefix, .. } => {
+                let prefix = binding.values(prefix);
+                for (token, _) in before.tokens(*place).filter(|(token, _)| token.starts_with(&prefix)) {
+                    woken.extend(thread_component(net, *place, &|at| token[at]));
+                }
+            }
+            _ => {}
+        }
+    }
+    woken
+}
+
+/// The component of a token that is a thread.
+fn thread_component(net: &Net, place: pdnet_net::Place, value: &dyn Fn(usize) -> i64) -> Option<i64> {
+    let components = net.components(place).iter();
+    components.enumerate().find(|(_, base)| **base == pdnet_net::Base::Thread).map(|(at, _)| value(at))
+}
+
+fn pattern_value(pattern: &Pattern, binding: &Binding<'_>) -> i64 {
+    match pattern {
+        Pattern::Bind(var) => binding.0[var.index()],
+        Pattern::Is(expr) => expr.eval(binding),
+    }
+}

@@ -1,0 +1,615 @@
+//! Enumerates the firings of a state.
+
+use std::ops::ControlFlow;
+
+use pdnet_net::{Effect, Firing, Place, Transition};
+
+use crate::code::Operand;
+use crate::layout::{Cells, Home, Layout, place_word, word_place};
+use crate::transition::{Binding, Consume, Key, Member, Part, Prefix, Produce, Rule};
+use crate::{Compiled, State, Unsupported};
+
+/// What a firing leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A next state.
+    State,
+    /// Nothing: a failed assumption or a bound of the model.
+    Pruned,
+}
+
+/// A firing of the state that is being expanded.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The thread that moves.
+    pub thread: u32,
+    /// What fires.
+    pub transition: Transition,
+    /// Whether there is a next state.
+    pub outcome: Outcome,
+    binding: &'a [i64],
+}
+
+impl Step<'_> {
+    /// The binding element in the interpreter's form, for a trace.
+    #[must_use]
+    pub fn firing(&self) -> Firing {
+        Firing { transition: self.transition, binding: self.binding.to_vec() }
+    }
+}
+
+/// The generator of successors. It owns all the memory that an expansion needs, so that a step allocates
+/// nothing.
+///
+/// Firings come in the order of the threads, then of the depth of the moving frame, then of the transitions,
+/// then of the values that choices and arcs bind. The set of firings is that of the reference interpreter.
+#[derive(Clone, Debug)]
+pub struct Successors<'c> {
+    compiled: &'c Compiled,
+    current: State,
+    /// Equal to `current`, except while a firing is shown.
+    next: State,
+    registers: Vec<i64>,
+    /// The first word of the moving frame.
+    base: usize,
+    /// Tokens of frames that the firing has taken and not put back.
+    taken: Vec<(i64, i64)>,
+    error: Option<&'static str>,
+}
+
+impl<'c> Successors<'c> {
+    /// A generator for this net, at its initial state.
+    #[must_use]
+    pub fn new(compiled: &'c Compiled) -> Self {
+        Self {
+            compiled,
+            current: compiled.initial(),
+            next: compiled.initial(),
+            registers: compiled.code.registers(),
+            base: 0,
+            taken: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// The state to be expanded.
+    #[must_use]
+    pub const fn current(&self) -> &State {
+        &self.current
+    }
+
+    /// The state to be expanded, to be loaded from a store.
+    pub const fn current_mut(&mut self) -> &mut State {
+        &mut self.current
+    }
+
+    /// Calls `visit` for each firing with the state after it, until all were seen or `visit` breaks. After a
+    /// pruned firing there is no state, and `visit` gets the current one. In between, `visit` may not rely on
+    /// anything but its arguments.
+    ///
+    /// # Errors
+    /// Where a step does something that states have no room for.
+    pub fn for_each<R: Into<Flow>>(
+        &mut self,
+        mut visit: impl FnMut(&Step<'_>, &State) -> R,
+    ) -> Result<(), Unsupported> {
+        if self.compiled.has_ended(&self.current) {
+            return Ok(());
+        }
+        self.next.copy_from(&self.current);
+        self.error = None;
+        let _ = self.expand(&mut |step, state| visit(step, state).into().0);
+        match self.error {
+            None => Ok(()),
+            Some(text) => Err(Unsupported(text.to_owned())),
+        }
+    }
+
+    /// The threads that may move, as far as atomic sections go.
+    fn movable(&self) -> u64 {
+        let owner = self.compiled.layout.atomic.map_or(0, |offset| self.current.globals[offset]);
+        match owner {
+            0 => self.current.live,
+            owner => self.compiled.layout.thread_bit(owner.wrapping_sub(1)).map_or(0, i64::cast_unsigned)
+                & self.current.live,
+        }
+    }
+
+    fn expand(&mut self, visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>) -> ControlFlow<()> {
+        let compiled = self.compiled;
+        let mut movable = self.movable();
+        while movable != 0 {
+            let thread = movable.trailing_zeros() as usize;
+            movable &= movable - 1;
+            let mut base = compiled.layout.thread_template.len();
+            for depth in 0..self.current.threads[thread][0] {
+                let place = word_place(self.current.threads[thread][base]);
+                for &transition in &compiled.from[place] {
+                    self.registers[0] = thread as i64;
+                    self.registers[1] = depth;
+                    self.base = base;
+                    self.bind(transition, &compiled.transitions[transition], 0, visit)?;
+                }
+                base += compiled.layout.frame_words[place] as usize;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn value(&mut self, operand: Operand) -> i64 {
+        self.compiled.code.value(operand, &mut self.registers)
+    }
+
+    fn optional(&mut self, operand: Option<Operand>) -> Option<i64> {
+        operand.map(|operand| self.value(operand))
+    }
+
+    #[inline]
+    fn holds(&mut self, condition: Option<Operand>) -> bool {
+        condition.is_none_or(|condition| self.value(condition) != 0)
+    }
+
+    /// Extends the binding over the steps from `position` on, in all ways, and shows each firing found.
+    /// Only steps that can bind a variable in several ways recur.
+    fn bind(
+        &mut self,
+        transition: Transition,
+        rule: &Rule,
+        position: usize,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for (position, binding) in rule.bindings.iter().enumerate().skip(position) {
+            match binding {
+                Binding::Choose { var, domain } => {
+                    for value in domain.values() {
+                        self.registers[*var as usize] = value;
+                        self.bind(transition, rule, position + 1, visit)?;
+                    }
+                    return ControlFlow::Continue(());
+                }
+                Binding::Frame { place, thread: Part::Is(thread), depth: Part::Is(depth) } => {
+                    let (thread, depth) = (self.value(*thread), self.value(*depth));
+                    if !self.current.frame_is_at(&self.compiled.layout, thread, depth, *place) {
+                        return ControlFlow::Continue(());
+                    }
+                }
+                Binding::Frame { place, thread, depth } => {
+                    return self.bind_frame(transition, rule, position, (*place, *thread, *depth), visit);
+                }
+                Binding::Member(Member { offset, rows, row, thread: Part::Is(thread) })
+                    if !matches!(row, Some(Part::Bind(_))) =>
+                {
+                    let row = match row {
+                        Some(Part::Is(row)) => self.value(*row),
+                        Some(Part::Bind(_)) | None => 0,
+                    };
+                    let thread = self.value(*thread);
+                    let bit = self.compiled.layout.thread_bit(thread).unwrap_or(0);
+                    if !(0..i64::from(*rows)).contains(&row) || self.set(*offset, row) & bit == 0 {
+                        return ControlFlow::Continue(());
+                    }
+                }
+                Binding::Member(member) => return self.bind_member(transition, rule, position, member, visit),
+                Binding::Count { offset } => {
+                    if self.current.globals[*offset] == 0 {
+                        return ControlFlow::Continue(());
+                    }
+                }
+                Binding::Absent(prefix) => {
+                    if self.is_marked(prefix) {
+                        return ControlFlow::Continue(());
+                    }
+                }
+                Binding::Read { var, cells, key, when } => {
+                    let value = if self.holds(*when) { self.read(cells, key) } else { 0 };
+                    self.registers[*var as usize] = value;
+                }
+            }
+        }
+        if self.holds(rule.guard) { self.show(transition, rule, visit) } else { ControlFlow::Continue(()) }
+    }
+
+    fn bind_frame(
+        &mut self,
+        transition: Transition,
+        rule: &Rule,
+        position: usize,
+        (place, thread_part, depth_part): (Place, Part, Part),
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let layout = &self.compiled.layout;
+        let wanted = match thread_part {
+            Part::Is(thread) => Some(self.value(thread)),
+            Part::Bind(_) => None,
+        };
+        for thread in 0..self.current.threads.len() {
+            let number = thread as i64;
+            if self.current.live >> thread & 1 == 0 || wanted.is_some_and(|wanted| wanted != number) {
+                continue;
+            }
+            if let Part::Bind(var) = thread_part {
+                self.registers[var as usize] = number;
+            }
+            match depth_part {
+                Part::Is(depth) => {
+                    let depth = self.value(depth);
+                    if self.current.frame_is_at(layout, number, depth, place) {
+                        self.bind(transition, rule, position + 1, visit)?;
+                    }
+                }
+                Part::Bind(var) => {
+                    let mut from = 0;
+                    while let Some(depth) = self.current.find_frame(layout, thread, from, place) {
+                        self.registers[var as usize] = depth as i64;
+                        self.bind(transition, rule, position + 1, visit)?;
+                        from = depth + 1;
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn bind_member(
+        &mut self,
+        transition: Transition,
+        rule: &Rule,
+        position: usize,
+        member: &Member<Part>,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for row in 0..i64::from(member.rows) {
+            match member.row {
+                None => {}
+                Some(Part::Bind(var)) => self.registers[var as usize] = row,
+                Some(Part::Is(wanted)) => {
+                    if self.value(wanted) != row {
+                        continue;
+                    }
+                }
+            }
+            let mut members = self.set(member.offset, row).cast_unsigned();
+            while members != 0 {
+                let thread = i64::from(members.trailing_zeros());
+                members &= members - 1;
+                match member.thread {
+                    Part::Bind(var) => self.registers[var as usize] = thread,
+                    Part::Is(wanted) => {
+                        if self.value(wanted) != thread {
+                            continue;
+                        }
+                    }
+                }
+                self.bind(transition, rule, position + 1, visit)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "the row was looked at before")]
+    fn set(&self, offset: usize, row: i64) -> i64 {
+        self.current.globals[offset + row as usize]
+    }
+
+    /// The value of a cell of the current state.
+    #[inline]
+    fn read(&mut self, cells: &Cells, key: &Key) -> i64 {
+        let (thread, depth, index) = match *key {
+            Key::Own { index } => {
+                let index = self.optional(index).unwrap_or(0);
+                match (cells.home, cells.length) {
+                    (Home::Global, _) => (0, 0, index),
+                    (Home::Frame(_), None) => return self.moving()[self.base + cells.offset],
+                    (Home::Thread, _) | (Home::Frame(_), Some(_)) => {
+                        (self.registers[0], self.registers[1], index)
+                    }
+                }
+            }
+            Key::Any { thread, depth, index } => (
+                self.value(thread),
+                self.optional(depth).unwrap_or(0),
+                self.optional(index).unwrap_or(0),
+            ),
+        };
+        self.current.cell(&self.compiled.layout, cells, thread, depth, index)
+    }
+
+    /// The words of the moving thread.
+    #[inline]
+    fn moving(&self) -> &[i64] {
+        #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "set by expand")]
+        &self.current.threads[self.registers[0] as usize]
+    }
+
+    fn is_marked(&mut self, prefix: &Prefix) -> bool {
+        let compiled = self.compiled;
+        match *prefix {
+            Prefix::Count { offset } => self.current.globals[offset] != 0,
+            Prefix::Sets { offset, rows, row, thread } => {
+                let (row, thread) = (self.optional(row), self.optional(thread));
+                let mask = mask(&compiled.layout, thread);
+                selected_rows(rows, row).any(|row| self.current.globals[offset + row] & mask != 0)
+            }
+            Prefix::Frames { place, thread, depth } => {
+                let (thread, depth) = (self.optional(thread), self.optional(depth));
+                is_frame_marked(&self.current, &compiled.layout, place, thread, depth)
+            }
+        }
+    }
+
+    /// Fires what is bound and shows it.
+    fn show(
+        &mut self,
+        transition: Transition,
+        rule: &Rule,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "set by expand")]
+        let thread = self.registers[0] as u32;
+        let outcome = match rule.effect {
+            Effect::Prune => Outcome::Pruned,
+            Effect::None | Effect::EndThread | Effect::EndProcess => {
+                if let Err(text) = self.fire(rule) {
+                    self.error = Some(text);
+                    return ControlFlow::Break(());
+                }
+                Outcome::State
+            }
+        };
+        let step = Step { thread, transition, outcome, binding: &self.registers[..rule.n_vars] };
+        let flow = visit(&step, &self.next);
+        if matches!(outcome, Outcome::State) {
+            self.next.restore(&self.current);
+        }
+        flow
+    }
+
+    /// Changes `next` as the firing asks: consume, produce, write, leave the frames that were not put back,
+    /// then what the action does beside its arcs.
+    fn fire(&mut self, rule: &Rule) -> Result<(), &'static str> {
+        let compiled = self.compiled;
+        let layout = &compiled.layout;
+        #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "set by expand")]
+        let moving = self.registers[0] as usize;
+        self.taken.clear();
+        match rule.moves_to {
+            Some(place) => {
+                let base = self.base;
+                self.next.thread_mut(moving)[base] = place_word(place);
+            }
+            None => self.taken.push((self.registers[0], self.registers[1])),
+        }
+        for consume in &rule.consumes {
+            self.consume(consume)?;
+        }
+        for produce in &rule.produces {
+            self.produce(rule, produce)?;
+        }
+        for write in &rule.writes {
+            if !self.holds(write.when) {
+                continue;
+            }
+            let value = self.value(write.value);
+            let key = match write.key {
+                Key::Own { index } => {
+                    let index = self.optional(index).unwrap_or(0);
+                    if let (Home::Frame(_), None) = (write.cells.home, write.cells.length) {
+                        let at = self.base + write.cells.offset;
+                        self.next.thread_mut(moving)[at] = write.cells.value.wrap(value);
+                        continue;
+                    }
+                    (self.registers[0], self.registers[1], index)
+                }
+                Key::Any { thread, depth, index } => (
+                    self.value(thread),
+                    self.optional(depth).unwrap_or(0),
+                    self.optional(index).unwrap_or(0),
+                ),
+            };
+            self.next.set_cell(layout, &write.cells, key, value)?;
+        }
+        match rule.effect {
+            Effect::None => self.leave_frames(None),
+            Effect::Prune => Ok(()),
+            Effect::EndThread => {
+                self.leave_frames(Some(self.registers[0]))?;
+                self.next.clear_frames(layout, moving);
+                if let Some(done) = layout.done {
+                    let bit = layout.thread_bit(self.registers[0]).unwrap_or(0);
+                    self.insert(done, bit)?;
+                }
+                if self.next.live == 0 {
+                    self.end_process();
+                }
+                Ok(())
+            }
+            Effect::EndProcess => {
+                self.end_process();
+                Ok(())
+            }
+        }
+    }
+
+    fn consume(&mut self, consume: &Consume) -> Result<(), &'static str> {
+        match *consume {
+            Consume::Frame { thread, depth } => {
+                let token = (self.value(thread), self.value(depth));
+                if !self.taken.contains(&token) {
+                    self.taken.push(token);
+                }
+            }
+            Consume::Member(member) => {
+                if let Some((offset, bit)) = self.member(&member) {
+                    let word = self.next.globals[offset] & !bit;
+                    self.next.set_global(offset, word);
+                }
+            }
+            Consume::Count { offset } => {
+                let n = self.next.globals[offset];
+                self.next.set_global(offset, (n - 1).max(0));
+            }
+            Consume::Drain { from, to } => match from {
+                Prefix::Count { offset } => {
+                    let n = self.current.globals[offset];
+                    let left = (self.next.globals[offset] - n).max(0);
+                    self.next.set_global(offset, left);
+                    let sum = self.next.globals[to] + n;
+                    self.next.set_global(to, sum);
+                }
+                Prefix::Sets { offset, rows, row, thread } => {
+                    let (row, thread) = (self.optional(row), self.optional(thread));
+                    let mask = mask(&self.compiled.layout, thread);
+                    for row in selected_rows(rows, row) {
+                        let drained = self.current.globals[offset + row] & mask;
+                        let left = self.next.globals[offset + row] & !drained;
+                        self.next.set_global(offset + row, left);
+                        self.insert(to + row, drained)?;
+                    }
+                }
+                Prefix::Frames { .. } => return Err("frames that are drained"),
+            },
+        }
+        Ok(())
+    }
+
+    fn produce(&mut self, rule: &Rule, produce: &Produce) -> Result<(), &'static str> {
+        let layout = &self.compiled.layout;
+        match *produce {
+            Produce::Frame { place, thread, depth } => {
+                let (thread, depth) = (self.value(thread), self.value(depth));
+                let Some(at) = self.taken.iter().position(|&token| token == (thread, depth)) else {
+                    return self.next.push_frame(layout, thread, depth, place);
+                };
+                self.taken.remove(at);
+                debug_assert!(rule.moves_to.is_none() || (thread, depth) != (self.registers[0], self.registers[1]));
+                let (Some(base), Ok(thread)) =
+                    (self.next.frame_base(layout, thread, depth), usize::try_from(thread))
+                else {
+                    return Err("a frame that was not there is put back");
+                };
+                let words = self.next.thread_mut(thread);
+                if layout.owner[word_place(words[base])] != layout.owner[place] {
+                    return Err("a frame that moves into another function");
+                }
+                words[base] = place_word(place);
+            }
+            Produce::Member(member) => match self.member(&member) {
+                Some((offset, bit)) => self.insert(offset, bit)?,
+                None => return Err("a token of a thread that cannot exist"),
+            },
+            Produce::Count { offset } => {
+                let n = self.next.globals[offset] + 1;
+                self.next.set_global(offset, n);
+            }
+        }
+        Ok(())
+    }
+
+    /// The word and the bit of a member of a set; nothing where there is no such row or thread.
+    fn member(&mut self, member: &Member<Operand>) -> Option<(usize, i64)> {
+        let row = self.optional(member.row).unwrap_or(0);
+        let thread = self.value(member.thread);
+        let row = usize::try_from(row).ok().filter(|&row| row < member.rows as usize)?;
+        Some((member.offset + row, self.compiled.layout.thread_bit(thread)?))
+    }
+
+    /// Puts threads into a set. A set cannot hold a thread twice.
+    fn insert(&mut self, offset: usize, bits: i64) -> Result<(), &'static str> {
+        let word = self.next.globals[offset];
+        if word & bits != 0 {
+            return Err("equal tokens of a thread on one place");
+        }
+        self.next.set_global(offset, word | bits);
+        Ok(())
+    }
+
+    /// Removes the frames that were taken and not put back, except those of a thread that ends anyway.
+    /// They must be on top of their stacks; several of one thread go from the top down.
+    fn leave_frames(&mut self, ending: Option<i64>) -> Result<(), &'static str> {
+        let layout = &self.compiled.layout;
+        self.taken.retain(|&(thread, _)| Some(thread) != ending);
+        while !self.taken.is_empty() {
+            let is_top = |&(thread, depth): &(i64, i64)| {
+                usize::try_from(thread).is_ok_and(|thread| self.next.n_frames(thread) as i64 == depth + 1)
+            };
+            let Some(at) = self.taken.iter().position(is_top) else {
+                return Err("a frame that is left before those above it");
+            };
+            let (thread, _) = self.taken.remove(at);
+            self.next.pop_frame(layout, usize::try_from(thread).unwrap_or(0));
+        }
+        Ok(())
+    }
+
+    fn end_process(&mut self) {
+        let layout = &self.compiled.layout;
+        while self.next.live != 0 {
+            let thread = self.next.live.trailing_zeros() as usize;
+            self.next.clear_frames(layout, thread);
+        }
+        if let Some(ended) = layout.ended {
+            let n = self.next.globals[ended] + 1;
+            self.next.set_global(ended, n);
+        }
+    }
+}
+
+/// Whether to go on with an enumeration: made of nothing (go on) or of a `ControlFlow`, so that a visitor
+/// that never stops need not say so.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow(ControlFlow<()>);
+
+impl From<()> for Flow {
+    fn from((): ()) -> Self {
+        Self(ControlFlow::Continue(()))
+    }
+}
+
+impl From<ControlFlow<()>> for Flow {
+    fn from(flow: ControlFlow<()>) -> Self {
+        Self(flow)
+    }
+}
+
+/// The bits of the threads that a prefix allows.
+pub(crate) fn mask(layout: &Layout, thread: Option<i64>) -> i64 {
+    thread.map_or(-1, |thread| layout.thread_bit(thread).unwrap_or(0))
+}
+
+/// The rows that a prefix allows.
+pub(crate) fn selected_rows(rows: u32, row: Option<i64>) -> std::ops::Range<usize> {
+    match row.map(|row| u32::try_from(row).ok().filter(|&row| row < rows)) {
+        None => 0..rows as usize,
+        Some(None) => 0..0,
+        Some(Some(row)) => row as usize..row as usize + 1,
+    }
+}
+
+/// Whether a frame stands on the place, of the given thread and depth or of any.
+pub(crate) fn is_frame_marked(
+    state: &State,
+    layout: &Layout,
+    place: Place,
+    thread: Option<i64>,
+    depth: Option<i64>,
+) -> bool {
+    match (thread, depth) {
+        (Some(thread), Some(depth)) => state.frame_is_at(layout, thread, depth, place),
+        (Some(thread), None) => {
+            let thread = usize::try_from(thread).ok().filter(|&thread| thread < state.threads.len());
+            thread.is_some_and(|thread| state.find_frame(layout, thread, 0, place).is_some())
+        }
+        (None, _) => {
+            let mut live = state.live;
+            while live != 0 {
+                let thread = live.trailing_zeros() as usize;
+                live &= live - 1;
+                if state.find_frame(layout, thread, 0, place).is_some() {
+                    return true;
+                }
+            }
+            false
+        }
+    }
+}

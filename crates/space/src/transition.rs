@@ -1,0 +1,397 @@
+//! Transitions, compiled: first the steps that bind their variables, then what firing them changes.
+
+use pdnet_base::{Idx as _, IndexVec};
+use pdnet_net::{
+    ArcData, Domain, Effect, Expr, Function, Net, Pattern, Place, Transition, TransitionData,
+};
+
+use crate::code::{self, Code, Operand, Reg, reg};
+use crate::layout::{Cells, Home, Layout, Slot, no_room};
+use crate::{State, Unsupported};
+
+/// A net that is ready to run.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    pub(crate) layout: Layout,
+    pub(crate) code: Code,
+    pub(crate) transitions: IndexVec<Transition, Rule>,
+    /// The transitions whose moving frame stands on the place, in order.
+    pub(crate) from: IndexVec<Place, Vec<Transition>>,
+    initial: State,
+}
+
+/// A compiled transition.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    pub(crate) bindings: Vec<Binding>,
+    pub(crate) guard: Option<Operand>,
+    pub(crate) consumes: Vec<Consume>,
+    /// Where the moving frame's token goes; nothing where it is not put back under its own name.
+    pub(crate) moves_to: Option<Place>,
+    pub(crate) produces: Vec<Produce>,
+    pub(crate) writes: Vec<Write>,
+    pub(crate) effect: Effect,
+    pub(crate) n_vars: usize,
+}
+
+/// One part of a token that an arc asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    Bind(Reg),
+    Is(Operand),
+}
+
+/// The set of threads on a place: the row of its words, and the thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member<P> {
+    pub(crate) offset: usize,
+    pub(crate) rows: u32,
+    /// Absent where the colour is just `thread`.
+    pub(crate) row: Option<P>,
+    pub(crate) thread: P,
+}
+
+/// The tokens of a place whose first components are given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Prefix {
+    Count { offset: usize },
+    /// Rows and threads; absent components stand for all of them.
+    Sets { offset: usize, rows: u32, row: Option<Operand>, thread: Option<Operand> },
+    Frames { place: Place, thread: Option<Operand>, depth: Option<Operand> },
+}
+
+/// A step that binds variables or asks whether something is there.
+#[derive(Clone, Debug)]
+pub(crate) enum Binding {
+    /// A free variable takes each value of its domain.
+    Choose { var: Reg, domain: Domain },
+    /// A token of another frame is there.
+    Frame { place: Place, thread: Part, depth: Part },
+    /// A thread is in a set.
+    Member(Member<Part>),
+    /// A plain token is there.
+    Count { offset: usize },
+    /// No such token is there.
+    Absent(Prefix),
+    /// A cell is read.
+    Read { var: Reg, cells: Cells, key: Key, when: Option<Operand> },
+}
+
+/// Which cell of a place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Key {
+    /// Of the process, or of the moving thread or frame: no search for the frame is needed.
+    Own { index: Option<Operand> },
+    /// Of any thread or frame.
+    Any { thread: Operand, depth: Option<Operand>, index: Option<Operand> },
+}
+
+/// What firing takes away, in the order of the arcs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Consume {
+    Frame { thread: Operand, depth: Operand },
+    Member(Member<Operand>),
+    Count { offset: usize },
+    Drain { from: Prefix, to: usize },
+}
+
+/// What firing puts somewhere, beside the moving frame's own token.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Produce {
+    Frame { place: Place, thread: Operand, depth: Operand },
+    Member(Member<Operand>),
+    Count { offset: usize },
+}
+
+/// A cell that gets a new value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Write {
+    pub(crate) cells: Cells,
+    pub(crate) key: Key,
+    pub(crate) value: Operand,
+    pub(crate) when: Option<Operand>,
+}
+
+impl Compiled {
+    /// Compiles a net.
+    ///
+    /// # Errors
+    /// Where the net has something that states have no room for; see [`Layout`].
+    pub fn new(net: &Net) -> Result<Self, Unsupported> {
+        let layout = Layout::new(net)?;
+        let initial = layout.initial(net)?;
+        let n_vars = net.transitions.iter().map(|data| data.vars.len()).max().unwrap_or(0);
+        let n_temps = net.transitions.iter().flat_map(exprs).map(code::depth).max().unwrap_or(0);
+        let code = Code::new(n_vars, n_temps);
+        let mut compiler = Compiler { net, layout: &layout, code, owner: None };
+        let mut transitions = IndexVec::new();
+        let mut from = IndexVec::filled(Vec::new(), net.places.len());
+        for (transition, data) in net.transitions.iter_enumerated() {
+            let (source, rule) = compiler.lower_transition(data).map_err(|Unsupported(text)| {
+                Unsupported(format!("{text}, in transition {transition} ({})", data.label))
+            })?;
+            transitions.push(rule);
+            from[source].push(transition);
+        }
+        let code = compiler.code;
+        Ok(Self { layout, code, transitions, from, initial })
+    }
+
+    /// The initial state.
+    #[must_use]
+    pub fn initial(&self) -> State {
+        self.initial.clone()
+    }
+
+    /// Whether the process has ended in this state.
+    #[must_use]
+    #[inline]
+    pub fn has_ended(&self, state: &State) -> bool {
+        self.layout.ended.is_some_and(|offset| state.globals[offset] != 0)
+    }
+}
+
+/// All expressions of a transition.
+fn exprs(data: &TransitionData) -> impl Iterator<Item = &Expr> {
+    data.arcs.iter().flat_map(arc_exprs).chain(&data.guard)
+}
+
+fn arc_exprs(arc: &ArcData) -> Vec<&Expr> {
+    match arc {
+        ArcData::Take { token, .. } | ArcData::Test { token, .. } => {
+            let compared = token.iter().filter_map(|pattern| match pattern {
+                Pattern::Bind(_) => None,
+                Pattern::Is(expr) => Some(expr),
+            });
+            compared.collect()
+        }
+        ArcData::Put { token, .. } => token.iter().collect(),
+        ArcData::Inhibit { prefix, .. } | ArcData::Drain { prefix, .. } => prefix.iter().collect(),
+        ArcData::Read { key, when, .. } => key.iter().chain(when).collect(),
+        ArcData::Write { key, value, when, .. } => key.iter().chain([value]).chain(when).collect(),
+        ArcData::Governed { .. } | ArcData::Governs { .. } => Vec::new(),
+    }
+}
+
+struct Compiler<'a> {
+    net: &'a Net,
+    layout: &'a Layout,
+    code: Code,
+    /// The function whose frame moves.
+    owner: Option<Function>,
+}
+
+impl Compiler<'_> {
+    fn lower_transition(&mut self, data: &TransitionData) -> Result<(Place, Rule), Unsupported> {
+        if exprs(data).any(Expr::observes_marking) {
+            return Err(Unsupported("an arc expression that looks at the marking".to_owned()));
+        }
+        let frame = [TransitionData::thread_var(), TransitionData::depth_var()];
+        let source = match data.arcs.first() {
+            Some(ArcData::Take { place, token })
+                if *token == frame.map(Pattern::Bind) && self.net.is_frame_place(*place) =>
+            {
+                *place
+            }
+            _ => return Err(Unsupported("a first arc that takes no frame's token".to_owned())),
+        };
+        self.owner = self.layout.owner[source];
+        let mut rule = Rule {
+            bindings: Vec::new(),
+            guard: None,
+            consumes: Vec::new(),
+            moves_to: None,
+            produces: Vec::new(),
+            writes: Vec::new(),
+            effect: data.action.effect(),
+            n_vars: data.vars.len(),
+        };
+        for (var, var_data) in data.vars.iter_enumerated() {
+            if let Some(domain) = &var_data.choice {
+                rule.bindings.push(Binding::Choose { var: reg(var.index())?, domain: domain.clone() });
+            }
+        }
+        for arc in &data.arcs[1..] {
+            self.lower_arc(source, arc, &mut rule)?;
+        }
+        rule.guard = self.lower_optional(data.guard.as_ref())?;
+        Ok((source, rule))
+    }
+
+    fn lower_arc(&mut self, source: Place, arc: &ArcData, rule: &mut Rule) -> Result<(), Unsupported> {
+        match arc {
+            ArcData::Take { place, token } => {
+                self.lower_test(*place, token, rule)?;
+                let consumed = self.lower_take(*place, token)?;
+                rule.consumes.push(consumed);
+            }
+            ArcData::Test { place, token } => self.lower_test(*place, token, rule)?,
+            ArcData::Put { place, token } => self.lower_put(source, *place, token, rule)?,
+            ArcData::Inhibit { place, prefix } => {
+                let prefix = self.lower_prefix(*place, prefix)?;
+                rule.bindings.push(Binding::Absent(prefix));
+            }
+            ArcData::Drain { place, prefix, to } => {
+                let from = self.lower_prefix(*place, prefix)?;
+                let to = match (from, self.layout.slots[*to]) {
+                    (Prefix::Count { .. }, Slot::Count(to)) => to,
+                    (Prefix::Sets { rows, .. }, Slot::Sets { offset: to, rows: to_rows, .. })
+                        if rows == to_rows =>
+                    {
+                        to
+                    }
+                    _ => return Err(no_room(self.net, *place)),
+                };
+                rule.consumes.push(Consume::Drain { from, to });
+            }
+            ArcData::Read { place, key, var, when } => {
+                let (cells, key) = self.lower_key(*place, key)?;
+                let when = self.lower_optional(when.as_ref())?;
+                rule.bindings.push(Binding::Read { var: reg(var.index())?, cells, key, when });
+            }
+            ArcData::Write { place, key, value, when } => {
+                let (cells, key) = self.lower_key(*place, key)?;
+                let value = self.code.compile(value)?;
+                let when = self.lower_optional(when.as_ref())?;
+                rule.writes.push(Write { cells, key, value, when });
+            }
+            ArcData::Governed { .. } | ArcData::Governs { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn lower_test(&mut self, place: Place, token: &[Pattern], rule: &mut Rule) -> Result<(), Unsupported> {
+        let parts = token.iter().map(|pattern| self.lower_part(pattern)).collect::<Result<Vec<_>, _>>()?;
+        let binding = match (self.layout.slots[place], parts.as_slice()) {
+            (Slot::Frames, &[thread, depth]) => Binding::Frame { place, thread, depth },
+            (Slot::Count(offset), []) => Binding::Count { offset },
+            (Slot::Sets { offset, rows, .. }, parts) => {
+                Binding::Member(member(offset, rows, parts).ok_or_else(|| no_room(self.net, place))?)
+            }
+            (Slot::Nothing | Slot::Cells(_) | Slot::Frames | Slot::Count(_) | Slot::Other, _) => {
+                return Err(no_room(self.net, place));
+            }
+        };
+        rule.bindings.push(binding);
+        Ok(())
+    }
+
+    fn lower_take(&mut self, place: Place, token: &[Pattern]) -> Result<Consume, Unsupported> {
+        let mut parts = Vec::new();
+        for pattern in token {
+            parts.push(match self.lower_part(pattern)? {
+                Part::Bind(var) => Code::register(var),
+                Part::Is(operand) => operand,
+            });
+        }
+        match (self.layout.slots[place], parts.as_slice()) {
+            (Slot::Frames, &[thread, depth]) => Ok(Consume::Frame { thread, depth }),
+            (Slot::Count(offset), []) => Ok(Consume::Count { offset }),
+            (Slot::Sets { offset, rows, .. }, parts) => {
+                let found = member(offset, rows, parts).ok_or_else(|| no_room(self.net, place))?;
+                Ok(Consume::Member(found))
+            }
+            (Slot::Nothing | Slot::Cells(_) | Slot::Frames | Slot::Count(_) | Slot::Other, _) => {
+                Err(no_room(self.net, place))
+            }
+        }
+    }
+
+    fn lower_put(
+        &mut self,
+        source: Place,
+        place: Place,
+        token: &[Expr],
+        rule: &mut Rule,
+    ) -> Result<(), Unsupported> {
+        let own = [TransitionData::thread_var(), TransitionData::depth_var()].map(Expr::Var);
+        if matches!(self.layout.slots[place], Slot::Frames) && *token == own {
+            if self.layout.owner[place] != self.layout.owner[source] {
+                return Err(Unsupported("a frame that moves into another function".to_owned()));
+            }
+            if rule.moves_to.replace(place).is_some() {
+                return Err(Unsupported("a frame in two places".to_owned()));
+            }
+            return Ok(());
+        }
+        let parts = token.iter().map(|expr| self.code.compile(expr)).collect::<Result<Vec<_>, _>>()?;
+        let produced = match (self.layout.slots[place], parts.as_slice()) {
+            (Slot::Frames, &[thread, depth]) => Produce::Frame { place, thread, depth },
+            (Slot::Count(offset), []) => Produce::Count { offset },
+            (Slot::Sets { offset, rows, .. }, parts) => {
+                Produce::Member(member(offset, rows, parts).ok_or_else(|| no_room(self.net, place))?)
+            }
+            (Slot::Nothing | Slot::Cells(_) | Slot::Frames | Slot::Count(_) | Slot::Other, _) => {
+                return Err(no_room(self.net, place));
+            }
+        };
+        rule.produces.push(produced);
+        Ok(())
+    }
+
+    fn lower_part(&mut self, pattern: &Pattern) -> Result<Part, Unsupported> {
+        Ok(match pattern {
+            Pattern::Bind(var) => Part::Bind(reg(var.index())?),
+            Pattern::Is(expr) => Part::Is(self.code.compile(expr)?),
+        })
+    }
+
+    fn lower_prefix(&mut self, place: Place, prefix: &[Expr]) -> Result<Prefix, Unsupported> {
+        let parts = prefix.iter().map(|expr| self.code.compile(expr)).collect::<Result<Vec<_>, _>>()?;
+        let n_components = self.net.components(place).len();
+        let (first, second) = (parts.first().copied(), parts.get(1).copied());
+        if parts.len() > n_components {
+            return Err(no_room(self.net, place));
+        }
+        match self.layout.slots[place] {
+            Slot::Count(offset) => Ok(Prefix::Count { offset }),
+            Slot::Frames => Ok(Prefix::Frames { place, thread: first, depth: second }),
+            Slot::Sets { offset, rows, has_rows: false } => {
+                Ok(Prefix::Sets { offset, rows, row: None, thread: first })
+            }
+            Slot::Sets { offset, rows, has_rows: true } => Ok(Prefix::Sets { offset, rows, row: first, thread: second }),
+            Slot::Nothing | Slot::Cells(_) | Slot::Other => Err(no_room(self.net, place)),
+        }
+    }
+
+    fn lower_key(&mut self, place: Place, key: &[Expr]) -> Result<(Cells, Key), Unsupported> {
+        let Slot::Cells(cells) = self.layout.slots[place] else { return Err(no_room(self.net, place)) };
+        let own_thread = Expr::Var(TransitionData::thread_var());
+        let own_depth = Expr::Var(TransitionData::depth_var());
+        let n_scope = match cells.home {
+            Home::Global => 0,
+            Home::Thread => 1,
+            Home::Frame(_) => 2,
+        };
+        if key.len() != n_scope + usize::from(cells.length.is_some()) {
+            return Err(no_room(self.net, place));
+        }
+        let is_own = match cells.home {
+            Home::Global => true,
+            Home::Thread => key[0] == own_thread,
+            Home::Frame(function) => {
+                key[0] == own_thread && key[1] == own_depth && self.owner == Some(function)
+            }
+        };
+        let index = self.lower_optional(key.get(n_scope))?;
+        if is_own {
+            return Ok((cells, Key::Own { index }));
+        }
+        let thread = self.code.compile(&key[0])?;
+        let depth = if n_scope == 2 { self.lower_optional(key.get(1))? } else { None };
+        Ok((cells, Key::Any { thread, depth, index }))
+    }
+
+    fn lower_optional(&mut self, expr: Option<&Expr>) -> Result<Option<Operand>, Unsupported> {
+        expr.map(|expr| self.code.compile(expr)).transpose()
+    }
+}
+
+/// The member of a set that the components of a token name.
+fn member<P: Copy>(offset: usize, rows: u32, parts: &[P]) -> Option<Member<P>> {
+    match *parts {
+        [thread] => Some(Member { offset, rows, row: None, thread }),
+        [row, thread] => Some(Member { offset, rows, row: Some(row), thread }),
+        _ => None,
+    }
+}

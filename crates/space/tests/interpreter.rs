@@ -1,0 +1,136 @@
+//! Compiled nets against the reference interpreter: the same firings in every reachable state, and equal
+//! states exactly where markings are equal.
+
+use std::collections::BTreeMap;
+
+use pdnet_base::{Idx as _, Rng};
+use pdnet_net::{Expr, Firing, Interpreter, Marking, Net, PlaceForm, Successor, verify_net};
+use pdnet_space::{Atoms, Compiled, Outcome, StateId, StateStore, Successors, Unsupported};
+
+#[path = "nets/mod.rs"]
+mod nets;
+
+/// Explores both side by side; the result is the number of states, at most `max`.
+fn compare(net: &Net, max: usize) -> Result<usize, Unsupported> {
+    let violations = verify_net(net);
+    assert!(violations.is_empty(), "{violations:?}");
+    let interpreter = Interpreter::new(net);
+    let compiled = Compiled::new(net)?;
+    let mut store = StateStore::new(&compiled);
+    let mut successors = Successors::new(&compiled);
+    let mut of_marking: BTreeMap<Marking, StateId> = BTreeMap::new();
+    let mut markings: Vec<Marking> = vec![interpreter.initial()];
+    let (initial, _) = store.insert(&compiled.initial()).unwrap();
+    of_marking.insert(markings[0].clone(), initial);
+    let atoms = all_atoms(net);
+    let mut compiled_atoms: Vec<Atoms> =
+        atoms.chunks(64).map(|some| Atoms::new(net, &compiled, some).unwrap()).collect();
+    let mut at = 0;
+    while at < markings.len() && at < max {
+        let marking = markings[at].clone();
+        store.load(StateId::new(at), successors.current_mut());
+        assert_eq!(compiled.has_ended(successors.current()), interpreter.ended(&marking));
+        let mut found: Vec<(Firing, Option<StateId>)> = Vec::new();
+        successors.for_each(|step, next| {
+            let id = match step.outcome {
+                Outcome::State => Some(store.insert(next).unwrap().0),
+                Outcome::Pruned => None,
+            };
+            assert_eq!(i64::from(step.thread), step.firing().thread());
+            found.push((step.firing(), id));
+        })?;
+        let is_deadlock = found.is_empty() && !interpreter.ended(&marking);
+        for (some, compiled_atoms) in atoms.chunks(64).zip(&mut compiled_atoms) {
+            let letter = compiled_atoms.letter(&compiled, successors.current(), is_deadlock);
+            for (bit, atom) in some.iter().enumerate() {
+                let expected = interpreter.eval(&marking, atom) != 0;
+                assert_eq!(letter >> bit & 1 == 1, expected, "{atom} in s{at}:\n{net}");
+            }
+        }
+        found.sort();
+        let firings: Vec<Firing> = found.iter().map(|(firing, _)| firing.clone()).collect();
+        assert_eq!(firings, interpreter.enabled(&marking), "firings of s{at}:\n{net}");
+        for (firing, id) in found {
+            match (interpreter.fire(&marking, &firing), id) {
+                (Successor::Pruned, None) => {}
+                (Successor::Marking(next), Some(id)) => {
+                    let known = *of_marking.entry(next.clone()).or_insert(id);
+                    assert_eq!(known, id, "after {firing:?} of s{at}:\n{net}");
+                    if id.index() >= markings.len() {
+                        markings.resize(id.index() + 1, Marking::default());
+                    }
+                    if markings[id.index()] == Marking::default() {
+                        markings[id.index()] = next;
+                    } else {
+                        assert_eq!(markings[id.index()], next, "after {firing:?} of s{at}:\n{net}");
+                    }
+                }
+                (successor, id) => panic!("{firing:?} gives {successor:?} and {id:?}"),
+            }
+        }
+        at += 1;
+    }
+    assert_eq!(store.len(), of_marking.len());
+    Ok(at)
+}
+
+/// Atoms for every place: whether it is marked, and its cells, with keys in range and out of it.
+fn all_atoms(net: &Net) -> Vec<Expr> {
+    let mut atoms = vec![Expr::Deadlock];
+    for (place, data) in net.places.iter_enumerated() {
+        let n = net.components(place).len();
+        let make = |key: &[i64]| {
+            let key = key.iter().map(|&part| Expr::Const(part)).collect();
+            match data.form {
+                PlaceForm::Tokens { .. } => Expr::Marked(place, key),
+                PlaceForm::Cells(_) => Expr::Cell(place, key),
+            }
+        };
+        let keys: &[&[i64]] = &[&[], &[0], &[1], &[-1], &[7], &[1, 0], &[0, 1], &[1, 1], &[0, 5], &[1, 0, 1]];
+        for key in keys {
+            let fits = match data.form {
+                PlaceForm::Tokens { .. } => key.len() <= n,
+                PlaceForm::Cells(_) => key.len() + 1 == n,
+            };
+            if fits {
+                atoms.push(make(key));
+            }
+        }
+    }
+    atoms
+}
+
+#[test]
+fn small_programs_have_the_states_of_the_interpreter() {
+    let programs = [
+        ("counter", nets::counter(2, false).0, 123),
+        ("locked counter", nets::counter(2, true).0, 74),
+        ("crossed locks", nets::crossed_locks(), 49),
+        ("conditions", nets::conditions(), 2000),
+        ("recursion", nets::recursion(2, 5), 2000),
+        ("recursion to the bound", nets::recursion(3, 3), 2000),
+        ("fibonacci", nets::fibonacci(2).0, 2000),
+        ("locked loops", nets::locked_loops(2, 2).0, 2000),
+    ];
+    for (name, program, expected) in programs {
+        let n = compare(&program.net, 2000).unwrap();
+        assert!(n > 10, "{name}: {n}");
+        let _ = expected;
+    }
+}
+
+#[test]
+fn random_programs_have_the_states_of_the_interpreter() {
+    let seed = Rng::test_seed(7);
+    let mut rng = Rng::new(seed);
+    let (mut n_states, mut n_unsupported) = (0, 0);
+    for _ in 0..400 {
+        let program = nets::random(&mut rng);
+        match compare(&program.net, 200) {
+            Ok(n) => n_states += n,
+            Err(_) => n_unsupported += 1,
+        }
+    }
+    assert!(n_states > 4000, "seed {seed}: only {n_states} states");
+    assert!(n_unsupported < 100, "seed {seed}: {n_unsupported} unsupported");
+}

@@ -1,0 +1,323 @@
+//! The comparison of an engine with the reference, on random nets.
+//!
+//! An engine conforms when, for every net and property,
+//! - it says `Violated` exactly where the reference does, and the run that it gives passes the replay;
+//! - its runs to an assertion or a deadlock are shortest (where that is asked of it);
+//! - it says `Unknown` only where the reference met what it names, and `Holds` only where no safety property
+//!   was judged on a graph that a bound or a sampled input cut short.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pdnet_base::Rng;
+use pdnet_check::{
+    AtomData, Engine, Fairness, Limits, Outcome, Property, PropertyKind, Request, Silent, StopReason,
+    Verdict, replay,
+};
+use pdnet_logic::Ltl;
+use pdnet_net::{Action, Net, Transition};
+
+use crate::random_formula::{random_atoms, random_formula};
+use crate::random_net::{NetConfig, random_net};
+use crate::reference::{Caveats, ReachableGraph, RefVerdict};
+use crate::shrink::shrink;
+
+/// The cases, and what is asked of the engine.
+#[derive(Clone, Debug)]
+pub struct ConformanceConfig {
+    /// The nets.
+    pub net: NetConfig,
+    /// Nets with more markings than this are left out.
+    pub max_markings: usize,
+    /// Formulas for each net.
+    pub n_formulas: usize,
+    /// The size of the formulas.
+    pub max_formula_size: usize,
+    /// The kinds of fairness to ask for.
+    pub fairness: Vec<Fairness>,
+    /// Whether runs to an assertion and to a deadlock must be shortest.
+    pub shortest: bool,
+}
+
+impl Default for ConformanceConfig {
+    fn default() -> Self {
+        Self {
+            net: NetConfig::default(),
+            max_markings: 1500,
+            n_formulas: 3,
+            max_formula_size: 10,
+            fairness: vec![Fairness::None, Fairness::Weak, Fairness::Strong],
+            shortest: true,
+        }
+    }
+}
+
+/// What was compared. A suite in which nearly everything holds, or nothing, tests little: look at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConformanceReport {
+    /// Nets that were compared.
+    pub nets: usize,
+    /// Nets that were left out because they are too large.
+    pub too_large: usize,
+    /// Markings of all nets.
+    pub markings: usize,
+    /// Properties that hold.
+    pub holds: usize,
+    /// Properties that are violated.
+    pub violated: usize,
+    /// Properties that the engine left unknown, rightly.
+    pub unknown: usize,
+}
+
+impl fmt::Display for ConformanceReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { nets, too_large, markings, holds, violated, unknown } = self;
+        write!(f, "{nets} nets with {markings} markings, {too_large} too large; ")?;
+        write!(f, "{holds} verdicts hold, {violated} violated, {unknown} unknown")
+    }
+}
+
+/// A case in which the engine does not conform.
+#[derive(Clone, Debug)]
+pub struct Disagreement {
+    /// What is wrong.
+    pub message: String,
+    /// The net.
+    pub net: Net,
+    /// The property.
+    pub property: Property,
+    /// The fairness asked for.
+    pub fairness: Fairness,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.message)?;
+        writeln!(f, "property {}: {} (fairness {})", self.property.name, self.property.text, self.fairness)?;
+        if let PropertyKind::Ltl { formula, atoms } = &self.property.kind {
+            writeln!(f, "formula {formula:?}")?;
+            for (number, atom) in atoms.iter().enumerate() {
+                writeln!(f, "atom {number}: {} = {:?}", atom.text, atom.expr)?;
+            }
+        }
+        write!(f, "{}", self.net)
+    }
+}
+
+/// Compares an engine with the reference on `cases` random nets.
+///
+/// # Panics
+/// Where it does not conform, with all that is needed to bring the case back.
+pub fn check_engine(engine: &dyn Engine, cases: usize, seed: u64) -> ConformanceReport {
+    let config = ConformanceConfig::default();
+    let mut rng = Rng::new(seed);
+    let mut report = ConformanceReport::default();
+    for case in 0..cases {
+        let case_seed = rng.next_u64();
+        if let Err(disagreement) = check_case(engine, &config, case_seed, &mut report) {
+            let name = engine.name();
+            let smaller = shrink(&disagreement, &|candidate| {
+                let graph = ReachableGraph::build(&candidate.net, config.max_markings)?;
+                let Disagreement { property, fairness, .. } = candidate;
+                compare(engine, &graph, std::slice::from_ref(property), *fairness, config.shortest).err()
+            });
+            panic!(
+                "engine {name} does not conform: seed {seed}, case {case}, case seed {case_seed}\n\
+                 {smaller}\nbefore shrinking: {}",
+                disagreement.message
+            );
+        }
+    }
+    report
+}
+
+/// One case of [`check_engine`].
+///
+/// # Errors
+/// Where the engine does not conform.
+pub fn check_case(
+    engine: &dyn Engine,
+    config: &ConformanceConfig,
+    case_seed: u64,
+    report: &mut ConformanceReport,
+) -> Result<(), Box<Disagreement>> {
+    let mut rng = Rng::new(case_seed);
+    let net = random_net(&mut rng, &config.net);
+    let Some(graph) = ReachableGraph::build(&net, config.max_markings) else {
+        report.too_large += 1;
+        return Ok(());
+    };
+    report.nets += 1;
+    report.markings += graph.n_markings();
+    let formulas = random_properties(&mut rng, &net, config);
+    let mut all = safety_properties(&net);
+    all.extend(formulas.iter().cloned());
+    for (round, &fairness) in config.fairness.iter().enumerate() {
+        // Fairness says nothing of safety properties: once is enough.
+        let asked = if round == 0 { &all } else { &formulas };
+        let verdicts = compare(engine, &graph, asked, fairness, config.shortest)?;
+        report.holds += verdicts.holds;
+        report.violated += verdicts.violated;
+        report.unknown += verdicts.unknown;
+    }
+    Ok(())
+}
+
+fn safety_properties(net: &Net) -> Vec<Property> {
+    let named =
+        |name: &str, class, kind| Property { name: name.to_owned(), text: name.to_owned(), class, kind };
+    let mut properties = vec![named("deadlock", "no-deadlock", PropertyKind::NoDeadlock)];
+    let of_action = |wanted: fn(Action) -> bool| -> Vec<Transition> {
+        net.transitions.iter_enumerated().filter(|(_, data)| wanted(data.action)).map(|(at, _)| at).collect()
+    };
+    let asserts = of_action(|action| action == Action::AssertFail);
+    let errors = of_action(|action| matches!(action, Action::Error | Action::Fault(_)));
+    for (name, transitions) in [("assert", asserts), ("error", errors)] {
+        if !transitions.is_empty() {
+            properties.push(named(name, "unreach-call", PropertyKind::NeverFires(transitions)));
+        }
+    }
+    properties
+}
+
+fn random_properties(rng: &mut Rng, net: &Net, config: &ConformanceConfig) -> Vec<Property> {
+    let mut properties = Vec::new();
+    while properties.len() < config.n_formulas {
+        let n_atoms = 1 + rng.below(3);
+        let atoms = random_atoms(rng, net, n_atoms);
+        let formula = random_formula(rng, n_atoms, config.max_formula_size);
+        if n_temporal(&formula) <= 6 {
+            properties.push(ltl_property(format!("ltl{}", properties.len()), formula, atoms));
+        }
+    }
+    properties
+}
+
+/// A property that says that a formula holds.
+fn ltl_property(name: String, formula: Ltl, atoms: Vec<AtomData>) -> Property {
+    let names: Vec<String> = atoms.iter().map(|atom| atom.text.clone()).collect();
+    let text = formula.display(&names).to_string();
+    Property { name, text, class: "valid-ltl", kind: PropertyKind::Ltl { formula, atoms } }
+}
+
+/// The number of temporal operators, which the size of the reference's tableau is exponential in.
+fn n_temporal(formula: &Ltl) -> usize {
+    let (left, right) = formula.children();
+    let own = match formula {
+        Ltl::True | Ltl::False | Ltl::Atom(_) | Ltl::Not(_) => 0,
+        Ltl::And(..) | Ltl::Or(..) | Ltl::Implies(..) | Ltl::Iff(..) | Ltl::Xor(..) => 0,
+        Ltl::Next(_) | Ltl::Finally(_) | Ltl::Globally(_) | Ltl::Until(..) => 1,
+        Ltl::WeakUntil(..) | Ltl::Release(..) | Ltl::StrongRelease(..) => 1,
+    };
+    own + left.map_or(0, n_temporal) + right.map_or(0, n_temporal)
+}
+
+/// Compares the engine's answers to one request with those of the reference.
+///
+/// # Errors
+/// The first answer that is wrong.
+pub fn compare(
+    engine: &dyn Engine,
+    graph: &ReachableGraph<'_>,
+    properties: &[Property],
+    fairness: Fairness,
+    shortest: bool,
+) -> Result<ConformanceReport, Box<Disagreement>> {
+    let net = graph.net();
+    let wrong = |property: &Property, message: String| {
+        Box::new(Disagreement { message, net: net.clone(), property: property.clone(), fairness })
+    };
+    let request = Request { net, properties, fairness, limits: Limits::default() };
+    // A panic without the net that it came from would be of no use.
+    let outcomes: Vec<Outcome> = catch_unwind(AssertUnwindSafe(|| engine.check(&request, &mut Silent)))
+        .map_err(|payload| {
+            wrong(&properties[0], format!("the engine panicked: {}", panic_text(&*payload)))
+        })?;
+    if outcomes.len() != properties.len() {
+        let message = format!("{} outcomes for {} properties", outcomes.len(), properties.len());
+        return Err(wrong(&properties[0], message));
+    }
+    let mut report = ConformanceReport::default();
+    for (property, outcome) in properties.iter().zip(outcomes) {
+        compare_one(graph, property, fairness, shortest, &outcome.verdict, &mut report)
+            .map_err(|message| wrong(property, message))?;
+    }
+    Ok(report)
+}
+
+fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("(no message)")
+}
+
+fn compare_one(
+    graph: &ReachableGraph<'_>,
+    property: &Property,
+    fairness: Fairness,
+    shortest: bool,
+    verdict: &Verdict,
+    report: &mut ConformanceReport,
+) -> Result<(), String> {
+    let expected = graph.check(property, fairness);
+    if let Some(trace) = &expected.trace {
+        replay(graph.net(), property, fairness, trace)
+            .map_err(|error| format!("the reference is wrong: its own run fails, {error}: {trace:?}"))?;
+    }
+    let is_safety = match property.kind {
+        PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock => true,
+        PropertyKind::Ltl { .. } => false,
+    };
+    let caveats = graph.caveats();
+    match (expected.verdict, verdict) {
+        (RefVerdict::Violated, Verdict::Violated(trace)) => {
+            report.violated += 1;
+            replay(graph.net(), property, fairness, trace)
+                .map_err(|error| format!("the run of the engine fails: {error}\nrun: {trace:?}"))?;
+            let best = expected.trace.map_or(0, |trace| trace.prefix.len());
+            if is_safety && shortest && trace.prefix.len() != best {
+                return Err(format!("a run of {} steps, where {best} are enough", trace.prefix.len()));
+            }
+        }
+        (RefVerdict::Holds, Verdict::Holds) => {
+            report.holds += 1;
+            if is_safety && (caveats.sampled || !caveats.bounds.is_empty()) {
+                return Err(format!("the engine says Holds, although it must have met {caveats:?}"));
+            }
+        }
+        (RefVerdict::Holds, Verdict::Unknown(reason)) => {
+            report.unknown += 1;
+            if !is_due(caveats, reason) {
+                return Err(format!("the engine says Unknown ({reason}), but what was met is {caveats:?}"));
+            }
+        }
+        (RefVerdict::Holds, Verdict::Violated(trace)) => {
+            let replayed = replay(graph.net(), property, fairness, trace);
+            let replayed =
+                replayed.map_or_else(|error| error.to_string(), |_| "it passes the replay!".to_owned());
+            return Err(format!(
+                "the engine says Violated, the reference Holds\nreplay: {replayed}\nrun: {trace:?}"
+            ));
+        }
+        (RefVerdict::Violated, Verdict::Holds | Verdict::Unknown(_)) => {
+            return Err(format!(
+                "the engine says {verdict:?}, the reference Violated\nrun: {:?}",
+                expected.trace
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the reference met what the engine gives as its reason.
+fn is_due(caveats: &Caveats, reason: &StopReason) -> bool {
+    match reason {
+        StopReason::Bound { bound, .. } => caveats.bounds.contains(bound),
+        StopReason::Sampled { .. } => caveats.sampled,
+        StopReason::Undefined { fault, .. } => caveats.faults.contains(fault),
+        StopReason::Timeout(_)
+        | StopReason::Memory { .. }
+        | StopReason::States(_)
+        | StopReason::Interrupted
+        | StopReason::Unsupported(_) => false,
+    }
+}

@@ -1,0 +1,265 @@
+//! The reference checker: the whole reachable graph of a net, and what can be read off it.
+//!
+//! It is as simple as it can be: every marking is stored as the interpreter gives it, every enabled firing
+//! is an edge, and each question is one look at all of them.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use pdnet_base::FxHashMap;
+use pdnet_check::{AtomData, Fairness, Property, PropertyKind, Trace, TraceEnd};
+use pdnet_logic::Ltl;
+use pdnet_net::{Action, Bound, Fault, Firing, Interpreter, Marking, Net, Successor, Transition};
+
+use crate::product::Product;
+
+/// What the reference says of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefVerdict {
+    /// No run of the graph breaks it.
+    Holds,
+    /// Some run does.
+    Violated,
+}
+
+/// What was met on the way. Where something was met, `Holds` is true of the graph and perhaps not of the
+/// program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caveats {
+    /// Bounds of the model that some run met.
+    pub bounds: BTreeSet<Bound>,
+    /// Undefined behaviour that some run met.
+    pub faults: BTreeSet<Fault>,
+    /// Whether some run took an input of which not all values are tried.
+    pub sampled: bool,
+}
+
+impl Caveats {
+    /// Whether nothing was met.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bounds.is_empty() && self.faults.is_empty() && !self.sampled
+    }
+}
+
+/// An answer of the reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefAnswer {
+    /// The answer.
+    pub verdict: RefVerdict,
+    /// A run that breaks the property, where there is one; for safety properties a shortest one.
+    pub trace: Option<Trace>,
+}
+
+impl RefAnswer {
+    fn new(trace: Option<Trace>) -> Self {
+        let verdict = if trace.is_some() { RefVerdict::Violated } else { RefVerdict::Holds };
+        Self { verdict, trace }
+    }
+}
+
+/// A step between two markings of the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReachableEdge {
+    /// What fires.
+    pub firing: Firing,
+    /// The number of the marking that it leads to.
+    pub target: usize,
+}
+
+/// All reachable markings, numbered in the order of their distance from the first, which is the initial one.
+#[derive(Clone, Debug)]
+pub struct ReachableGraph<'a> {
+    net: &'a Net,
+    markings: Vec<Marking>,
+    /// The steps out of each marking.
+    edges: Vec<Vec<ReachableEdge>>,
+    /// The firings that are enabled in each marking and lead nowhere.
+    pruned: Vec<Vec<Firing>>,
+    /// The step by which each marking but the first was found: from where, and what.
+    found_by: Vec<Option<(usize, Firing)>>,
+    /// The number of steps of a shortest run to each marking.
+    distance: Vec<usize>,
+    caveats: Caveats,
+}
+
+impl<'a> ReachableGraph<'a> {
+    /// Explores the net breadth first; `None` where there are more than `limit` markings.
+    #[must_use]
+    pub fn build(net: &'a Net, limit: usize) -> Option<Self> {
+        let interpreter = Interpreter::new(net);
+        let mut graph = Self {
+            net,
+            markings: vec![interpreter.initial()],
+            edges: Vec::new(),
+            pruned: Vec::new(),
+            found_by: vec![None],
+            distance: vec![0],
+            caveats: Caveats::default(),
+        };
+        let mut numbers: FxHashMap<Marking, usize> = FxHashMap::default();
+        numbers.insert(graph.markings[0].clone(), 0);
+        while graph.edges.len() < graph.markings.len() {
+            let source = graph.edges.len();
+            let marking = graph.markings[source].clone();
+            graph.edges.push(Vec::new());
+            graph.pruned.push(Vec::new());
+            for firing in interpreter.enabled(&marking) {
+                graph.note(&firing);
+                match interpreter.fire(&marking, &firing) {
+                    Successor::Pruned => graph.pruned[source].push(firing),
+                    Successor::Marking(next) => {
+                        let target = *numbers.entry(next.clone()).or_insert(graph.markings.len());
+                        if target == graph.markings.len() {
+                            if graph.markings.len() == limit {
+                                return None;
+                            }
+                            graph.markings.push(next);
+                            graph.found_by.push(Some((source, firing.clone())));
+                            graph.distance.push(graph.distance[source] + 1);
+                        }
+                        graph.edges[source].push(ReachableEdge { firing, target });
+                    }
+                }
+            }
+        }
+        Some(graph)
+    }
+
+    fn note(&mut self, firing: &Firing) {
+        let data = &self.net.transitions[firing.transition];
+        match data.action {
+            Action::Bound(bound) => drop(self.caveats.bounds.insert(bound)),
+            Action::Fault(fault) => drop(self.caveats.faults.insert(fault)),
+            _ => {}
+        }
+        let is_sample = |domain: &pdnet_net::Domain| !domain.exact;
+        self.caveats.sampled |= data.vars.iter().any(|var| var.choice.as_ref().is_some_and(is_sample));
+    }
+
+    /// The net.
+    #[must_use]
+    pub const fn net(&self) -> &'a Net {
+        self.net
+    }
+
+    /// How many markings there are.
+    #[must_use]
+    pub fn n_markings(&self) -> usize {
+        self.markings.len()
+    }
+
+    /// How many steps there are between them.
+    #[must_use]
+    pub fn n_edges(&self) -> usize {
+        self.edges.iter().map(Vec::len).sum()
+    }
+
+    /// A marking.
+    #[must_use]
+    pub fn marking(&self, number: usize) -> &Marking {
+        &self.markings[number]
+    }
+
+    /// The steps out of a marking.
+    #[must_use]
+    pub fn edges(&self, number: usize) -> &[ReachableEdge] {
+        &self.edges[number]
+    }
+
+    /// What was met anywhere in the graph.
+    #[must_use]
+    pub const fn caveats(&self) -> &Caveats {
+        &self.caveats
+    }
+
+    /// Whether nothing is enabled in a marking, so that it repeats forever. Where only firings without
+    /// successor are enabled, it does not: the runs that came there are no runs.
+    #[must_use]
+    pub fn is_dead(&self, number: usize) -> bool {
+        self.edges[number].is_empty() && self.pruned[number].is_empty()
+    }
+
+    /// The threads that can move in a marking, in order; a step without successor is a move too.
+    #[must_use]
+    pub fn enabled_threads(&self, number: usize) -> BTreeSet<i64> {
+        let steps = self.edges[number].iter().map(|edge| &edge.firing);
+        steps.chain(&self.pruned[number]).map(Firing::thread).collect()
+    }
+
+    /// The values of atoms in a marking, one bit for each.
+    #[must_use]
+    pub fn letter(&self, number: usize, atoms: &[AtomData]) -> u64 {
+        let interpreter = Interpreter::new(self.net);
+        let holds = |atom: &AtomData| interpreter.eval(&self.markings[number], &atom.expr) != 0;
+        atoms.iter().enumerate().fold(0, |letter, (bit, atom)| letter | u64::from(holds(atom)) << bit)
+    }
+
+    /// A shortest run to a marking.
+    #[must_use]
+    pub fn path_to(&self, number: usize) -> Vec<Firing> {
+        let mut steps = VecDeque::new();
+        let mut at = number;
+        while let Some((source, firing)) = &self.found_by[at] {
+            steps.push_front(firing.clone());
+            at = *source;
+        }
+        steps.into()
+    }
+
+    /// The answer to a property.
+    #[must_use]
+    pub fn check(&self, property: &Property, fairness: Fairness) -> RefAnswer {
+        match &property.kind {
+            PropertyKind::NeverFires(transitions) => self.never_fires(transitions),
+            PropertyKind::NoDeadlock => self.no_deadlock(),
+            PropertyKind::Ltl { formula, atoms } => self.holds(formula, atoms, fairness),
+        }
+    }
+
+    /// Whether some run fires one of these. A firing without successor is no part of a run and does not
+    /// count. The trace is a shortest one.
+    #[must_use]
+    pub fn never_fires(&self, transitions: &[Transition]) -> RefAnswer {
+        let fires = |edge: &&ReachableEdge| transitions.contains(&edge.firing.transition);
+        // Markings are in the order of their distance: the first hit is a nearest one.
+        let hit = self
+            .edges
+            .iter()
+            .enumerate()
+            .find_map(|(source, edges)| Some((source, edges.iter().find(fires)?)));
+        RefAnswer::new(hit.map(|(source, edge)| {
+            let mut prefix = self.path_to(source);
+            prefix.push(edge.firing.clone());
+            Trace { prefix, end: TraceEnd::Any }
+        }))
+    }
+
+    /// Whether some run comes to a deadlock. The trace is a shortest one.
+    #[must_use]
+    pub fn no_deadlock(&self) -> RefAnswer {
+        let interpreter = Interpreter::new(self.net);
+        let hit =
+            (0..self.n_markings()).find(|&at| self.is_dead(at) && !interpreter.ended(&self.markings[at]));
+        RefAnswer::new(hit.map(|at| Trace { prefix: self.path_to(at), end: TraceEnd::Stutter }))
+    }
+
+    /// Whether the formula holds on all runs that are fair.
+    ///
+    /// The graph is multiplied with the tableau of the negated formula (see `product.rs`). The translation that
+    /// engines use plays no part here.
+    #[must_use]
+    pub fn holds(&self, formula: &Ltl, atoms: &[AtomData], fairness: Fairness) -> RefAnswer {
+        RefAnswer::new(Product::with_tableau(self, &formula.negated(), atoms).find_run(fairness))
+    }
+
+    /// The same answer by the automaton of the negated formula, to test the translation.
+    #[must_use]
+    pub fn holds_by_automaton(
+        &self,
+        negated: &pdnet_logic::Automaton,
+        atoms: &[AtomData],
+        fairness: Fairness,
+    ) -> RefAnswer {
+        RefAnswer::new(Product::with_automaton(self, negated, atoms).find_run(fairness))
+    }
+}

@@ -1,0 +1,65 @@
+//! The oracle in the shape of an engine, so that whatever drives engines can drive it too.
+
+use std::time::Instant;
+
+use pdnet_check::{Engine, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict};
+
+use crate::reference::{Caveats, ReachableGraph, RefVerdict};
+
+/// The reference checker as an engine. It takes no heed of limits but that on states.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference {
+    /// The most markings that it looks at.
+    pub limit: usize,
+}
+
+impl Engine for Reference {
+    fn name(&self) -> &'static str {
+        "reference"
+    }
+
+    fn check(&self, request: &Request<'_>, _: &mut dyn Observer) -> Vec<Outcome> {
+        let start = Instant::now();
+        let limit = request.limits.states.and_then(|states| usize::try_from(states).ok());
+        let limit = limit.map_or(self.limit, |states| states.min(self.limit));
+        let graph = ReachableGraph::build(request.net, limit);
+        let answer = |property: &Property| {
+            let Some(graph) = &graph else { return Verdict::Unknown(StopReason::States(limit as u64)) };
+            let answer = graph.check(property, request.fairness);
+            match (answer.verdict, answer.trace) {
+                (RefVerdict::Violated, Some(trace)) => Verdict::Violated(trace),
+                _ => doubt(request, graph.caveats(), property).map_or(Verdict::Holds, Verdict::Unknown),
+            }
+        };
+        let verdicts: Vec<Verdict> = request.properties.iter().map(answer).collect();
+        let (n_markings, n_edges) =
+            graph.as_ref().map_or((0, 0), |graph| (graph.n_markings(), graph.n_edges()));
+        let stats = Stats {
+            states: n_markings as u64,
+            transitions: n_edges as u64,
+            seconds: start.elapsed().as_secs_f64(),
+            peak_memory_bytes: 0,
+        };
+        verdicts.into_iter().map(|verdict| Outcome { verdict, stats }).collect()
+    }
+}
+
+/// Why `Holds` would be too much to say.
+fn doubt(request: &Request<'_>, caveats: &Caveats, property: &Property) -> Option<StopReason> {
+    if let Some(&bound) = caveats.bounds.first() {
+        let limit = match bound {
+            pdnet_net::Bound::Depth => request.net.max_depth,
+            pdnet_net::Bound::Threads => request.net.max_threads,
+        };
+        return Some(StopReason::Bound { bound, limit, pos: None });
+    }
+    if caveats.sampled {
+        return Some(StopReason::Sampled { pos: None });
+    }
+    match property.kind {
+        PropertyKind::NeverFires(_) => None,
+        PropertyKind::NoDeadlock | PropertyKind::Ltl { .. } => {
+            caveats.faults.first().map(|&fault| StopReason::Undefined { fault, pos: None })
+        }
+    }
+}

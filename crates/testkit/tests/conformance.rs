@@ -1,0 +1,27 @@
+//! All engines against the reference, on the same random nets.
+//!
+//! A new engine is one line in [`engines`].
+
+use pdnet_base::Rng;
+use pdnet_check::Engine;
+use pdnet_testkit::{Reference, check_engine};
+
+/// The engines under test. The reference is among them so that the suite itself is tested.
+fn engines() -> Vec<Box<dyn Engine>> {
+    vec![Box::new(Reference { limit: 100_000 })]
+}
+
+const N_CASES: usize = 1000;
+
+#[test]
+fn engines_agree_with_the_reference() {
+    let seed = Rng::test_seed(1);
+    for engine in engines() {
+        let report = check_engine(&*engine, N_CASES, seed);
+        // A suite in which nearly all verdicts are the same would find little.
+        let all = report.holds + report.violated + report.unknown;
+        let name = engine.name();
+        assert!(report.too_large * 10 < N_CASES, "{name}, seed {seed}: {report}");
+        assert!(report.holds * 5 > all && report.violated * 5 > all, "{name}, seed {seed}: {report}");
+    }
+}
