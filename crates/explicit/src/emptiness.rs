@@ -122,9 +122,8 @@ impl Emptiness {
         while let Some((node, next, end)) = self.path.last_mut() {
             let node = *node;
             if next == end {
-                let start = *end;
                 self.path.pop();
-                self.edges.truncate(self.path.last().map_or(0, |&(_, _, end)| end).min(start));
+                self.edges.truncate(self.path.last().map_or(0, |&(_, _, end)| end));
                 if let Some(witness) = self.leave(product, node, budget)? {
                     return Ok(Some(witness));
                 }

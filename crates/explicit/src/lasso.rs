@@ -20,6 +20,11 @@ pub(crate) fn firings(graph: &mut Graph<'_>, path: &[Step]) -> Vec<Firing> {
     moves.filter_map(|&(from, mover, to)| graph.firing(from, mover, to)).collect()
 }
 
+/// How a run goes on after a path that decides: in any way, unless the path repeats a last state already.
+pub(crate) fn prefix_end(path: &[Step]) -> TraceEnd {
+    if path.iter().any(|(_, mover, _)| *mover == NOBODY) { TraceEnd::Stutter } else { TraceEnd::Any }
+}
+
 /// The run of a witness: a shortest way to it among the visited nodes, then a cycle that goes to the nearest
 /// edge that is still missing until acceptance and fairness are satisfied, and back.
 pub(crate) fn trace(
@@ -46,9 +51,10 @@ pub(crate) fn trace(
         path.iter().map(|&(from, edge)| (state(from), edge.mover, state(edge.target))).collect()
     };
     let prefix = steps(&builder, &prefix);
+    let end = prefix_end(&prefix);
     let prefix = firings(builder.product.graph, &prefix);
     if matches!(witness, Witness::Prefix(_)) {
-        return Ok(Trace { prefix, end: TraceEnd::Any });
+        return Ok(Trace { prefix, end });
     }
     if builder.product.graph.stutters(builder.product.state(entry)) {
         return Ok(Trace { prefix, end: TraceEnd::Stutter });

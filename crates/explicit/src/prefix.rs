@@ -1,11 +1,11 @@
 //! Shortest bad prefixes.
 
 use pdnet_base::Idx as _;
-use pdnet_check::{StopReason, Trace, TraceEnd};
+use pdnet_check::{StopReason, Trace};
 use pdnet_logic::{AutState, Automaton};
 
 use crate::budget::Budget;
-use crate::lasso::firings;
+use crate::lasso::{firings, prefix_end};
 use crate::product::{Expansion, Product};
 use crate::scc::components;
 
@@ -51,7 +51,7 @@ pub(crate) fn search(product: &mut Product<'_, '_>, budget: &mut Budget<'_>) -> 
                 at = parent;
             }
             path.reverse();
-            return Ok(Some(Trace { prefix: firings(product.graph, &path), end: TraceEnd::Any }));
+            return Ok(Some(Trace { prefix: firings(product.graph, &path), end: prefix_end(&path) }));
         }
         for edge in &edges {
             if edge.target as usize == parents.len() {

@@ -145,6 +145,9 @@ impl Positions {
         }
         let name = &self.names[name_idx];
         let found = map.find(name).filter(|&file| Some(file) != self.own).or_else(|| {
+            if let Some(text) = crate::preprocess::overlay_text(name) {
+                return Some(map.add(name.clone(), text));
+            }
             if name.starts_with('<') {
                 return None;
             }
@@ -172,10 +175,19 @@ impl Positions {
             let end = small(data.text.len());
             return vec![Span { file, start: end, end }; after - first];
         };
-        let last_line = self.region_end(line_idx, after);
-        let region_end = data.line_start(last_line + 1).unwrap_or(small(data.text.len()));
-        let region = &data.text[region_start as usize..region_end as usize];
-        let originals = lex(region);
+        let mut last_line = self.region_end(line_idx, after);
+        let (region, originals) = loop {
+            let region_end = data.line_start(last_line + 1).unwrap_or(small(data.text.len()));
+            let region = &data.text[region_start as usize..region_end as usize];
+            let originals = lex(region);
+            // A call of a macro may go on in the next line, although the text behind it has come back
+            // to the original lines.
+            let has_next = data.line_start(last_line + 1).is_some();
+            if !has_next || last_line - line.number >= REGION_LINES || !is_open(region, &originals) {
+                break (region, originals);
+            }
+            last_line += 1;
+        };
         let whole =
             map.line_span(file, line.number).unwrap_or(Span { file, start: region_start, end: region_start });
         let place = |token: &Token| Span {
@@ -217,6 +229,12 @@ impl Positions {
             line.number
         }
     }
+}
+
+/// Whether more parentheses are opened than closed.
+fn is_open(text: &str, tokens: &[Token]) -> bool {
+    let count = |word: &str| tokens.iter().filter(|token| token.text(text) == word).count();
+    count("(") > count(")")
 }
 
 fn small(offset: usize) -> u32 {

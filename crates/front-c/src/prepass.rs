@@ -6,15 +6,17 @@
 //! The new text is a list of tokens, and each of them remembers the token of the old text that it
 //! came from: positions never depend on what was inserted or dropped.
 
+mod brackets;
+mod words;
+
 use pdnet_source::Diagnostic;
 
 use crate::token::{Token, TokenKind};
+use brackets::{find_stray_tokens, match_brackets};
+use words::{plain_escapes, replacement};
 
-/// How deep brackets may nest; clang's default limit too.
-pub(crate) const BRACKET_LIMIT: usize = 256;
-/// How many operators and keywords an expression or a chain of `else if` may have before the recursive
-/// parser would need more stack than it has.
-const CHAIN_LIMIT: usize = 5_000;
+pub(crate) use brackets::closing;
+pub(crate) use words::{is_keyword, original_name};
 
 /// Stands between `?` and `:` where the programmer wrote nothing.
 pub(crate) const ELVIS: &str = "__pdnet_elvis";
@@ -112,102 +114,6 @@ pub(crate) struct Finding {
     pub(crate) label: String,
 }
 
-/// The name that the programmer wrote, from the one that the parser has seen.
-pub(crate) fn original_name(name: &str) -> String {
-    if !name.contains("__pdU") {
-        return name.to_owned();
-    }
-    let mut parts = name.split("__pdU");
-    let mut result = parts.next().unwrap_or("").to_owned();
-    for part in parts {
-        let decoded = part
-            .split_once('_')
-            .and_then(|(code, rest)| Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, rest)));
-        match decoded {
-            Some((letter, rest)) => {
-                result.push(letter);
-                result.push_str(rest);
-            }
-            None => {
-                result.push_str("__pdU");
-                result.push_str(part);
-            }
-        }
-    }
-    result
-}
-
-/// Whether the word is a keyword of C or of GNU C.
-pub(crate) fn is_keyword(word: &str) -> bool {
-    const KEYWORDS: &[&str] = &[
-        "_Alignas",
-        "_Alignof",
-        "_Atomic",
-        "_Bool",
-        "_Complex",
-        "_Generic",
-        "_Imaginary",
-        "_Noreturn",
-        "_Static_assert",
-        "_Thread_local",
-        "__alignof__",
-        "__asm__",
-        "__attribute__",
-        "__auto_type",
-        "__complex__",
-        "__const",
-        "__extension__",
-        "__inline",
-        "__inline__",
-        "__int128",
-        "__label__",
-        "__restrict",
-        "__restrict__",
-        "__signed__",
-        "__thread",
-        "__typeof",
-        "__typeof__",
-        "__volatile__",
-        "asm",
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "typeof",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-    ];
-    KEYWORDS.binary_search(&word).is_ok()
-}
-
 /// Rewrites the tokens of a preprocessed text. Findings that are errors come together; with one of them
 /// the text must not be parsed.
 pub(crate) fn prepare(text: &str, tokens: &[Token]) -> (Prepared, Vec<Finding>) {
@@ -225,124 +131,6 @@ pub(crate) fn prepare(text: &str, tokens: &[Token]) -> (Prepared, Vec<Finding>) 
         at = pass.step(at, &mut start);
     }
     (pass.out, pass.findings)
-}
-
-/// For each bracket the index of its partner, and the first bracket that is not closed as it should be.
-/// Also measures the nesting.
-fn match_brackets(
-    text: &str,
-    tokens: &[Token],
-    findings: &mut Vec<Finding>,
-) -> (Vec<usize>, Option<usize>) {
-    let mut partner = vec![usize::MAX; tokens.len()];
-    // Open brackets, each with the lengths of the chains outside of it.
-    let mut open: Vec<(usize, usize, usize)> = Vec::new();
-    let (mut expression_chain, mut statement_chain, mut outside) = (0usize, 0usize, 0usize);
-    for (at, token) in tokens.iter().enumerate() {
-        let word = token.text(text);
-        match word {
-            "(" | "[" | "{" => {
-                open.push((at, expression_chain, statement_chain));
-                outside += expression_chain + statement_chain;
-                (expression_chain, statement_chain) = (0, 0);
-                if open.len() > BRACKET_LIMIT {
-                    findings.push(too_deep(at, format!("more than {BRACKET_LIMIT} brackets are open here")));
-                    return (partner, None);
-                }
-            }
-            ")" | "]" | "}" => {
-                let Some((opener, expressions, statements)) = open.pop() else {
-                    findings.push(Finding {
-                        diagnostic: Diagnostic::error(
-                            "unbalanced-bracket",
-                            format!("`{word}` closes nothing"),
-                        ),
-                        token: at,
-                        label: "no bracket is open here".to_owned(),
-                    });
-                    return (partner, None);
-                };
-                if closing(tokens[opener].text(text)) != word {
-                    // The parser stops here at the latest, and says it better.
-                    return (partner, Some(opener));
-                }
-                partner[opener] = at;
-                partner[at] = opener;
-                // What was in brackets adds one more level at most to what stands around it.
-                (expression_chain, statement_chain) = (expressions + 1, statements);
-                outside = outside.saturating_sub(expressions + statements);
-                if word == "}" {
-                    expression_chain = 0;
-                    if tokens.get(at + 1).is_none_or(|next| next.text(text) != "else") {
-                        statement_chain = 0;
-                    }
-                }
-            }
-            "," => expression_chain = 0,
-            ";" => {
-                expression_chain = 0;
-                if tokens.get(at + 1).is_none_or(|next| next.text(text) != "else") {
-                    statement_chain = 0;
-                }
-            }
-            "if" | "else" | "while" | "do" | "for" | "switch" | "case" | "default" => statement_chain += 1,
-            ":" => statement_chain += 1,
-            _ => match token.kind {
-                TokenKind::Punct => expression_chain += 1,
-                TokenKind::Word if is_keyword(word) => expression_chain += 1,
-                TokenKind::Word
-                | TokenKind::Number
-                | TokenKind::Character
-                | TokenKind::String
-                | TokenKind::Stray => {}
-            },
-        }
-        if outside + expression_chain + statement_chain > CHAIN_LIMIT {
-            let label = format!("more than {CHAIN_LIMIT} operators belong together here");
-            findings.push(too_deep(at, label));
-            return (partner, None);
-        }
-    }
-    (partner, open.last().map(|&(opener, _, _)| opener))
-}
-
-/// What closes a bracket.
-pub(crate) fn closing(open: &str) -> &'static str {
-    match open {
-        "(" => ")",
-        "[" => "]",
-        _ => "}",
-    }
-}
-
-fn too_deep(token: usize, label: String) -> Finding {
-    Finding {
-        diagnostic: Diagnostic::error("nesting-too-deep", "the program is nested too deeply")
-            .help("split the expression or statement into several"),
-        token,
-        label,
-    }
-}
-
-fn find_stray_tokens(text: &str, tokens: &[Token], findings: &mut Vec<Finding>) {
-    let strays = tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Stray);
-    for (at, token) in strays.take(5) {
-        let stray = token.text(text);
-        let finding = if stray.contains('"') || stray.contains('\'') {
-            Finding {
-                diagnostic: Diagnostic::error("unterminated-literal", "a quote is not closed in its line"),
-                token: at,
-                label: "opened here".to_owned(),
-            }
-        } else {
-            Finding {
-                diagnostic: Diagnostic::error("stray-character", format!("stray {stray:?} in the program")),
-                token: at,
-                label: "no token of C starts with this".to_owned(),
-            }
-        };
-        findings.push(finding);
-    }
 }
 
 struct Pass<'t> {
@@ -694,66 +482,7 @@ impl<'t> Pass<'t> {
 
 /// Whether an expression can end with this token, so that an operator after it is binary.
 fn ends_operand(word: &str, is_name: bool) -> bool {
-    is_name || matches!(word, ")" | "]")
-}
-
-fn replacement(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "__thread" => "_Thread_local",
-        "__const__" => "const",
-        "__int128" | "__int128__" => "_Decimal128x",
-        "__float128" | "__ibm128" | "__float80" => "_Float128",
-        "__auto_type" => AUTO_TYPE,
-        "__null" => "0",
-        _ => return None,
-    })
-}
-
-/// A literal with only those escapes that the parser knows.
-fn plain_escapes(literal: &str) -> std::borrow::Cow<'_, str> {
-    if !literal.contains('\\') {
-        return literal.into();
-    }
-    let mut result = String::with_capacity(literal.len());
-    let mut rest = literal.chars();
-    while let Some(letter) = rest.next() {
-        if letter != '\\' {
-            result.push(letter);
-            continue;
-        }
-        match rest.next() {
-            Some(
-                escape @ ('\'' | '"' | '?' | '\\' | 'a' | 'b' | 'c' | 'f' | 'n' | 'r' | 't' | 'v' | 'x'),
-            ) => {
-                result.push('\\');
-                result.push(escape);
-            }
-            Some(digit @ '0'..='7') => {
-                result.push('\\');
-                result.push(digit);
-            }
-            Some('e' | 'E') => result.push_str("\\033"),
-            Some(kind @ ('u' | 'U')) => {
-                let length = if kind == 'u' { 4 } else { 8 };
-                let code: String = rest.clone().take(length).collect();
-                let letter = u32::from_str_radix(&code, 16).ok().and_then(char::from_u32);
-                if let (Some(letter), true) = (letter, code.len() == length) {
-                    let mut buffer = [0; 4];
-                    for byte in letter.encode_utf8(&mut buffer).bytes() {
-                        result.push_str(&format!("\\{byte:03o}"));
-                    }
-                    for _ in 0..length {
-                        rest.next();
-                    }
-                } else {
-                    result.push(kind);
-                }
-            }
-            Some(other) => result.push(other),
-            None => {}
-        }
-    }
-    result.into()
+    is_name || matches!(word, ")" | "]" | "++" | "--")
 }
 
 #[cfg(test)]
@@ -784,6 +513,8 @@ mod tests {
         assert_rewritten("y = a ?: b;", "y = a ? __pdnet_elvis : b ;");
         assert_rewritten("p = &&l;", "p = __pdnet_label_address ( \"l\" ) ;");
         assert_rewritten("p = a && l;", "p = a && l ;");
+        assert_rewritten("p = a++ && l;", "p = a ++ && l ;");
+        assert_rewritten("p = 1 && l;", "p = 1 && l ;");
         assert_rewritten("f() { l: }", "int f ( ) { l : ; }");
         assert_rewritten("static n = 0;", "static int n = 0 ;");
         assert_rewritten("int f(void) { asm volatile(\"\" ::: \"memory\"); }", "int f ( void ) { ; }");

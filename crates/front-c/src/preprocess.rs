@@ -22,6 +22,15 @@ const OVERLAY: &[(&str, &str)] = &[
     ("gnu/stubs-x32.h", ""),
 ];
 
+/// What stands in line markers before the name of one of our headers.
+const OVERLAY_PREFIX: &str = "<pdnet>/";
+
+/// The text of one of our headers, by its name in a line marker.
+pub(crate) fn overlay_text(name: &str) -> Option<&'static str> {
+    let short = name.strip_prefix(OVERLAY_PREFIX)?;
+    OVERLAY.iter().find(|(known, _)| *known == short).map(|(_, text)| *text)
+}
+
 /// At most this many of the compiler's messages are passed on.
 const MESSAGE_LIMIT: usize = 20;
 
@@ -58,7 +67,10 @@ pub(crate) fn preprocess(
             }
         }
         if output.status.success() {
-            return Ok(crate::input::decode(output.stdout));
+            let text = crate::input::decode(output.stdout);
+            // Our headers have a name of their own: the folder is gone soon, and differs in each run.
+            let folder = format!("\"{}/", overlay.path().display());
+            return Ok(text.replace(&folder, &format!("\"{OVERLAY_PREFIX}")));
         }
         return Err(failures(map, file, path, command, &output));
     }

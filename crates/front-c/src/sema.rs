@@ -104,6 +104,8 @@ struct Sema<'a> {
     builtins: FxHashMap<String, Function>,
     /// The values of `const` variables with a constant initialiser.
     constants: FxHashMap<Variable, i128>,
+    /// Names that were reported as missing.
+    missing: FxHashSet<String>,
     /// The function whose body is being checked.
     body: Option<stmt::BodyContext>,
     diagnostics: Vec<Diagnostic>,
@@ -142,6 +144,7 @@ impl<'a> Sema<'a> {
             used_set: FxHashSet::default(),
             builtins: FxHashMap::default(),
             constants: FxHashMap::default(),
+            missing: FxHashSet::default(),
             body: None,
             diagnostics: Vec::new(),
             n_errors: 0,
@@ -283,7 +286,11 @@ impl<'a> Sema<'a> {
         self.report(diagnostic.at(at, "no `main` in this file"));
     }
 
+    /// Says once for each name that it is not declared.
     fn undeclared(&mut self, name: &str, span: Span) {
+        if !self.quiet && !self.missing.insert(name.to_owned()) {
+            return;
+        }
         let candidates: Vec<String> = self.visible_names();
         // Any letter is near to any other: a suggestion for a name of one letter would be a guess.
         let near = nearest_name(name, candidates.iter().map(String::as_str)).filter(|_| name.len() > 1);

@@ -145,11 +145,7 @@ impl IntKind {
             return value;
         }
         let shift = 128 - bits;
-        if self.is_signed() {
-            (value << shift) >> shift
-        } else {
-            ((value as u128) << shift >> shift) as i128
-        }
+        if self.is_signed() { (value << shift) >> shift } else { ((value as u128) << shift >> shift) as i128 }
     }
 
     /// The name in C.

@@ -85,7 +85,7 @@ fn random_expression(rng: &mut Rng, depth: usize, constant: bool) -> String {
             number => format!("v{number}"),
         };
     }
-    let mut inner = |rng: &mut Rng| {
+    let inner = |rng: &mut Rng| {
         let depth = rng.below(depth);
         random_expression(rng, depth, constant)
     };

@@ -83,7 +83,7 @@ fn bytes_may_be_anything() {
 #[track_caller]
 fn assert_too_deep(text: &str) {
     let (_, result) = support::load_text(text, DataModel::Lp64);
-    let diagnostics = result.err().expect("refused");
+    let diagnostics = result.map(drop).expect_err("refused");
     assert!(
         diagnostics.iter().any(|diagnostic| diagnostic.id == "nesting-too-deep"),
         "{:?}",

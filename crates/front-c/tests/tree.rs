@@ -113,7 +113,7 @@ fn pointers_and_arrays() {
         r#"p = a[1]; p = *a; p = &a[1][2]; q = a; n = q[1][2]; n = 2[p]; n = *(p + 1); n = p - a[0]; p = p - n; n = p == 0; n = p < a[0] + 3; n = &*p == p; n = !p; s = (char *)p; n = (long)s; n = sizeof a; n = sizeof a[0]; n = sizeof(a + 0);"#,
         expect![[r#"
             p = &a[1][0]
-            p = &*&a[0][0]
+            p = &a[0][0]
             p = &a[1][2]
             q = &a[0]
             n = (long)[*([q] +@ 1)[2]]

@@ -20,16 +20,23 @@ pub(crate) enum AccessKind {
 pub(crate) struct Access {
     /// The place.
     pub(crate) place: Place,
+    /// The thread whose cell it is; `None` for global ones.
+    pub(crate) thread: Option<i64>,
     /// The name of the cell for people: `x`, `a[2]`.
     pub(crate) name: String,
     /// The value that was read or written.
     pub(crate) value: i128,
     /// How.
     pub(crate) kind: AccessKind,
-    /// Whether other threads can see the cell.
-    pub(crate) shared: bool,
     /// Whether the cell is of no interest to the reader.
     pub(crate) internal: bool,
+}
+
+impl Access {
+    /// Whether other threads can see the cell.
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.thread.is_none()
+    }
 }
 
 /// The values of a firing's variables. Expressions on arcs look at nothing else.
@@ -88,8 +95,11 @@ pub(crate) fn accesses(net: &Net, firing: &Firing) -> Vec<Access> {
         let key = binding.values(key);
         let name = cell_name(net, place, &key);
         let value = typed(cells.value, cells.value.wrap(value));
-        let shared = matches!(cells.scope, Scope::Global);
-        found.push(Access { place, name, value, kind, shared, internal: net.places[place].internal });
+        let thread = match cells.scope {
+            Scope::Global => None,
+            Scope::Thread | Scope::Frame(_) => key.first().copied(),
+        };
+        found.push(Access { place, thread, name, value, kind, internal: net.places[place].internal });
     }
     found
 }

@@ -346,7 +346,7 @@ fn step_of(report: &Report<'_>, step: &RunStep) -> StepObject {
             AccessKind::Read => "read",
             AccessKind::Write => "write",
         },
-        shared: access.shared,
+        shared: access.is_shared(),
     });
     StepObject {
         thread: step.thread,

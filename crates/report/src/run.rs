@@ -1,7 +1,7 @@
 //! A run with all that is said of it, whatever the output format.
 
 use pdnet_check::{Property, PropertyKind, Replay, Starved, Step, TraceEnd};
-use pdnet_net::{Action, Interpreter, Marking, Net, Place, Scope};
+use pdnet_net::{Action, ArcData, Interpreter, Marking, Net, Place, Scope};
 use pdnet_source::Pos;
 
 use crate::accesses::{Access, accesses};
@@ -176,21 +176,15 @@ fn mark_failure(step: &mut RunStep) {
     }
 }
 
-/// The values of the program's global variables. Mutexes are no variables to the reader.
+/// The values of the program's global variables. Mutexes and thread handles are no variables to the reader.
 fn final_values(net: &Net, marking: &Marking) -> Vec<(String, String)> {
     let interpreter = Interpreter::new(net);
-    let no_binding = vec![0; net.transitions.iter().map(|data| data.vars.len()).max().unwrap_or(0)];
-    let mutexes: Vec<Place> = net
-        .transitions
-        .indices()
-        .filter_map(|transition| mutex_of(net, transition, &no_binding))
-        .map(|(place, _)| place)
-        .collect();
+    let opaque = opaque_places(net);
     let mut values = Vec::new();
     for (place, data) in net.places.iter_enumerated() {
         let Some(cells) = data.cells() else { continue };
         let is_global = matches!(cells.scope, Scope::Global);
-        if !is_global || data.internal || net.atomic == Some(place) || mutexes.contains(&place) {
+        if !is_global || data.internal || net.atomic == Some(place) || opaque.contains(&place) {
             continue;
         }
         let value = |key: &[i64]| cells.value.to_i128(interpreter.cell(marking, place, key)).to_string();
@@ -208,4 +202,20 @@ fn final_values(net: &Net, marking: &Marking) -> Vec<(String, String)> {
         values.push((data.name.clone(), text));
     }
     values
+}
+
+/// The cells whose values only the net understands: mutexes, and what the creation of a thread writes.
+fn opaque_places(net: &Net) -> Vec<Place> {
+    let mut opaque = Vec::new();
+    for (transition, data) in net.transitions.iter_enumerated() {
+        let binding = vec![0; data.vars.len()];
+        opaque.extend(mutex_of(net, transition, &binding).map(|(place, _)| place));
+        if data.action == Action::Create {
+            opaque.extend(data.arcs.iter().filter_map(|arc| match arc {
+                ArcData::Write { place, .. } => Some(*place),
+                _ => None,
+            }));
+        }
+    }
+    opaque
 }

@@ -53,12 +53,13 @@ pub(crate) fn phrases(
         };
         phrases.push(Phrase { text: format!("input {value}"), weight: Weight::Read });
     }
-    let visible: Vec<&Access> = accesses.iter().filter(|access| !access.internal).collect();
+    let telling = |access: &&Access| !access.internal && is_telling(data.action, firing, access);
+    let visible: Vec<&Access> = accesses.iter().filter(telling).collect();
     let writes = visible.iter().any(|access| access.kind == AccessKind::Write);
     for access in visible {
         match access.kind {
             // What a step reads of its own locals says little once it says what it writes.
-            AccessKind::Read if writes && !access.shared => {}
+            AccessKind::Read if writes && !access.is_shared() => {}
             AccessKind::Read => {
                 let text = format!("reads {} = {}", access.name, access.value);
                 phrases.push(Phrase { text, weight: Weight::Read });
@@ -73,7 +74,20 @@ pub(crate) fn phrases(
     phrases
 }
 
-/// Whether the action says how a condition was decided.
+/// Whether an access says something that the words for the action do not. Values of `pthread_t` are the
+/// net's own numbers, and a parameter that is null is no news.
+fn is_telling(action: Action, firing: &Firing, access: &Access) -> bool {
+    match action {
+        Action::Create => {
+            let is_parameter = access.thread.is_some_and(|thread| thread != firing.thread());
+            is_parameter && access.value != 0
+        }
+        Action::Join => access.kind == AccessKind::Write,
+        _ => true,
+    }
+}
+
+/// Whether the action says how a condition was decided, or what came of it.
 const fn is_decision(action: Action) -> bool {
     matches!(
         action,
@@ -83,6 +97,7 @@ const fn is_decision(action: Action) -> bool {
             | Action::AssumeFail
             | Action::AssertFail
             | Action::Fault(_)
+            | Action::Exit
     )
 }
 
@@ -97,16 +112,20 @@ fn action_words(net: &Net, threads: &Threads, before: &Marking, firing: &Firing)
         let found = condition_of(net, firing.transition);
         found.map_or_else(|| data.label.clone(), |place| net.places[place].name.clone())
     };
-    let labelled =
-        |text: &str| if data.label.is_empty() { text.to_owned() } else { format!("{text}: {}", data.label) };
+    // Some labels say by themselves what happens.
+    let labelled = |text: &str| match data.label.as_str() {
+        "" => text.to_owned(),
+        label if label.starts_with(text) => label.to_owned(),
+        label => format!("{text}: {label}"),
+    };
     Some(match data.action {
         Action::Assign | Action::Jump | Action::Enter | Action::Return => return None,
         Action::Exit => match returned(net, firing) {
             Some(value) => format!("returns {value}"),
             None => return None,
         },
-        Action::BranchTrue => labelled("branch taken"),
-        Action::BranchFalse => labelled("branch not taken"),
+        Action::BranchTrue => branch(&data.label, true),
+        Action::BranchFalse => branch(&data.label, false),
         Action::Call => format!("calls {}", data.calls.as_deref().unwrap_or(&data.label)),
         Action::Library => format!("calls {}", data.calls.as_deref().unwrap_or(&data.label)),
         Action::Lock => format!("locks {}", mutex()),
@@ -141,15 +160,27 @@ fn action_words(net: &Net, threads: &Threads, before: &Marking, firing: &Firing)
         Action::AssumeFail => labelled("assumption fails"),
         Action::AssertFail => labelled("assertion fails"),
         Action::Error => labelled("error function is called"),
-        Action::Fault(fault) => labelled(&format!("undefined behaviour, {fault}")),
+        Action::Fault(fault) => format!("undefined behaviour: {fault}"),
         Action::Bound(bound) => format!("the bound on the {bound} is met"),
     })
 }
 
-/// The value that a `return` hands over: what it writes last.
+/// How a condition was decided. The default of a `switch` has a label that is a sentence already.
+fn branch(label: &str, value: bool) -> String {
+    match (label, value) {
+        ("", true) => "branch taken".to_owned(),
+        ("", false) => "branch not taken".to_owned(),
+        (label, _) if label.ends_with(": no case") => label.to_owned(),
+        (label, value) => format!("{label} is {value}"),
+    }
+}
+
+/// The value that a `return` hands over: what it writes first to a cell of the net's own. (Later ones are
+/// temporaries that are set back.)
 fn returned(net: &Net, firing: &Firing) -> Option<i128> {
     let accesses = crate::accesses::accesses(net, firing);
-    accesses.iter().rev().find(|access| access.kind == AccessKind::Write).map(|access| access.value)
+    let mut writes = accesses.iter().filter(|access| access.internal && access.kind == AccessKind::Write);
+    writes.next().map(|access| access.value)
 }
 
 /// The thread whose end a join sees.

@@ -96,7 +96,7 @@ fn a_lasso_as_json() {
                     "label": "flag == 0",
                     "text": [
                       "reads flag = 0",
-                      "branch taken: flag == 0"
+                      "flag == 0 is true"
                     ],
                     "values": [
                       {

@@ -184,7 +184,7 @@ fn a_cycle_is_marked_and_the_starved_thread_named() {
             ── cycle starts here: the following steps repeat forever ──
                  2  spin.c:7  while (flag == 0);
                                 reads flag = 0
-                                branch taken: flag == 0
+                                flag == 0 is true
             ── back to the start of the cycle ──
               thread 1 (setter) could move all the time in the cycle and never does
               variables at the start of the cycle: flag = 0
@@ -254,7 +254,7 @@ fn a_run_that_ends_says_so() {
                                                                          » flag == 1: false → true
                  3  spin.c:7  while (flag == 0);
                                 reads flag = 1
-                                branch not taken: flag == 0
+                                flag == 0 is false
                  4  spin.c:8  }
                                 the process ends
               the process has ended: this state stays forever

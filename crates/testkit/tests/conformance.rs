@@ -8,7 +8,7 @@ use pdnet_testkit::{Reference, check_engine};
 
 /// The engines under test. The reference is among them so that the suite itself is tested.
 fn engines() -> Vec<Box<dyn Engine>> {
-    vec![Box::new(Reference { limit: 100_000 })]
+    vec![Box::new(Reference { limit: 100_000 }), Box::new(pdnet_explicit::Explicit)]
 }
 
 const N_CASES: usize = 1000;

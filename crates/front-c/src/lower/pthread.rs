@@ -10,11 +10,14 @@ use pdnet_source::{Diagnostic, Span};
 
 use super::Lowerer;
 use super::cells::{Condition, Object};
-use super::flow::binary;
+use super::flow::{binary, frame_key};
 use super::step::Step;
 use super::survey::{is_null, strip_casts};
 use crate::tree::{Expr as TreeExpr, ExprKind, Storage, Variable};
 use crate::types::{SyncKind, Type};
+
+/// What a function returns that would have to wait: the number that Linux gives it.
+const EBUSY: i64 = 16;
 
 /// The value of a mutex that the moving thread holds.
 fn me() -> Expr {
@@ -41,6 +44,7 @@ impl Lowerer<'_> {
             ("pthread_mutex_init", [mutex, _]) => self.mutex_init(mutex, span),
             ("pthread_mutex_destroy", [mutex]) => self.mutex_destroy(mutex, span),
             ("pthread_mutex_lock", [mutex]) => self.lock(mutex, span),
+            ("pthread_mutex_trylock", [mutex]) => return Some(self.try_lock(mutex, span)),
             ("pthread_mutex_unlock", [mutex]) => self.unlock(mutex, span),
             ("pthread_cond_wait", [condition, mutex]) => self.wait(condition, mutex, span),
             ("pthread_cond_signal", [condition]) => self.signal(condition, span),
@@ -209,6 +213,23 @@ impl Lowerer<'_> {
         let is_free = Expr::logical_not(mutex.load());
         let step = Step::new(Action::Lock, self.text(span), None).calling("pthread_mutex_lock");
         self.advance(span, step.when(is_free).write(mutex.place, mutex.key, me()));
+    }
+
+    /// Takes the mutex if it is free, and never waits. The result is in a temporary.
+    fn try_lock(&mut self, mutex: &TreeExpr, span: Span) -> Option<Expr> {
+        let mutex = self.mutex(mutex)?;
+        let result = self.fresh_temporary(IntType::I32);
+        let to = self.fresh_place(span);
+        let text = self.text(span);
+        let taken = Step::new(Action::Lock, format!("{text} (succeeds)"), Some(to));
+        let taken = taken.when(Expr::logical_not(mutex.load())).write(mutex.place, mutex.key.clone(), me());
+        let busy = Step::new(Action::Library, format!("{text} (busy)"), Some(to)).when(Expr::truth(mutex.load()));
+        let step = |step: Step, value| {
+            step.calling("pthread_mutex_trylock").write(result, frame_key(), Expr::Const(value))
+        };
+        self.emit(span, vec![step(taken, 0), step(busy, EBUSY)]);
+        self.frame.current = Some(to);
+        Some(Expr::Cell(result, frame_key()))
     }
 
     fn unlock(&mut self, mutex: &TreeExpr, span: Span) {

@@ -132,6 +132,9 @@ impl<'a> Sema<'a> {
     fn implicit_function(&mut self, name: &str, span: Span) -> Function {
         let ty = FunctionType { result: plain(Type::INT), params: Vec::new(), variadic: true };
         let function = self.new_function(name, &ty, span, false);
+        if let Some(signature) = self.signatures.get_mut(&function) {
+            signature.implicit = true;
+        }
         self.declare_global_name(name, Entity::Function(function));
         let shown = original_name(name);
         let names: Vec<String> = self

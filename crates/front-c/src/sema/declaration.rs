@@ -18,6 +18,8 @@ use crate::types::{IntKind, QualType, SyncKind, Type};
 pub(super) struct Signature {
     /// It was declared with the types of its parameters.
     pub(super) has_prototype: bool,
+    /// It was only called so far, never declared.
+    pub(super) implicit: bool,
     /// Where it is defined.
     pub(super) defined: Option<Span>,
 }
@@ -69,7 +71,8 @@ impl<'a> Sema<'a> {
             }
             Spec::Qualifier(_) => false,
         });
-        self.refuse_attributes(node);
+        let (first, last) = self.tokens(node.span);
+        self.refuse_attributes(first, last);
         if is_auto && !words.is_typedef {
             self.auto_declaration(node, stmts);
             return;
@@ -99,9 +102,9 @@ impl<'a> Sema<'a> {
     }
 
     /// Attributes that change the meaning in a way that we do not model.
-    fn refuse_attributes(&mut self, node: &'a Node<ast::Declaration>) {
-        let (first, last) = self.tokens(node.span);
-        if self.in_system_header(node.span) {
+    fn refuse_attributes(&mut self, first: usize, last: usize) {
+        let source = self.prepared.sources.get(first).copied().unwrap_or(usize::MAX);
+        if self.positions.in_system_header(source) {
             return;
         }
         for attribute in self.prepared.attributes_between(first, last) {
@@ -170,8 +173,9 @@ impl<'a> Sema<'a> {
         let ty = library.clone().map_or(ty, plain);
         match self.lookup_here(name) {
             Some(Entity::Typedef(known)) => {
-                if library.is_none() && !self.compatible(&known.ty.clone(), &ty.ty) {
-                    let (old, new) = (self.show(&known.ty.clone()), self.show(&ty.ty));
+                let known = known.ty.clone();
+                if library.is_none() && !self.compatible(&known, &ty.ty) {
+                    let (old, new) = (self.show(&known), self.show(&ty.ty));
                     let name = original_name(name);
                     self.report(
                         Diagnostic::error("conflicting-types", format!("the type `{name}` is defined twice"))
@@ -367,20 +371,26 @@ impl<'a> Sema<'a> {
             let known = self.function_type(function);
             if !self.compatible(&known, &declared.ty.ty) {
                 let before = self.program.functions[function].span;
-                // Library functions may be declared by hand in a way that differs from the header.
-                let implicit = self.signatures.get(&function).is_some_and(|known| !known.has_prototype);
+                // What a call has assumed gives way to the declaration.
+                let implicit = self.signatures.get(&function).is_some_and(|known| known.implicit);
                 if !implicit {
                     self.conflict(name, &known, &declared.ty.ty, before, span);
                 }
             }
             let data = &mut self.program.functions[function];
-            if has_prototype {
+            let known = self.signatures.get_mut(&function);
+            let implicit = known.as_ref().is_some_and(|known| known.implicit);
+            if has_prototype || implicit {
                 data.result = ty.result.clone();
                 data.param_types = ty.params.clone();
                 data.variadic = ty.variadic;
-                if let Some(signature) = self.signatures.get_mut(&function) {
-                    signature.has_prototype = true;
-                }
+            }
+            if implicit {
+                data.span = span;
+            }
+            if let Some(known) = known {
+                known.has_prototype |= has_prototype;
+                known.implicit = false;
             }
             if !self.in_file_scope() {
                 self.declare(name, Entity::Function(function));
@@ -422,7 +432,7 @@ impl<'a> Sema<'a> {
             span,
             body: None,
         });
-        self.signatures.insert(function, Signature { has_prototype, defined: None });
+        self.signatures.insert(function, Signature { has_prototype, implicit: false, defined: None });
         function
     }
 
@@ -439,6 +449,9 @@ impl<'a> Sema<'a> {
             );
             return;
         };
+        let (first, _) = self.tokens(node.span);
+        let (body, _) = self.tokens(node.node.statement.span);
+        self.refuse_attributes(first, body);
         let function = self.declare_function(&declared, span);
         let before = self.signatures.get(&function).and_then(|signature| signature.defined);
         if let Some(before) = before {

@@ -5,6 +5,7 @@ use lang_c::span::Node;
 use pdnet_source::{Diagnostic, Span};
 
 use super::literal::string_lvalue;
+use super::operator::pointed_object;
 use super::scope::Entity;
 use super::{Sema, Value, plain, pointer_to};
 use crate::prepass::{ELVIS, original_name};
@@ -212,8 +213,8 @@ impl<'a> Sema<'a> {
                     });
                     return Value::Rvalue(Self::poison(span));
                 };
-                let (ty, at) = ((**target).clone(), pointer.span);
-                Lvalue { kind: LvalueKind::Deref(Box::new(pointer)), ty, span: at }
+                let ty = (**target).clone();
+                pointed_object(pointer, ty)
             }
         };
         let Type::Record(record) = object.ty.ty else {

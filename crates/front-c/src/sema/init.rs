@@ -213,7 +213,10 @@ impl<'a> Sema<'a> {
             }
         };
         if !default {
-            let span = self.span(node.span);
+            // The parser counts the `=` in front to the initializer.
+            let (first, last) = self.tokens(node.span);
+            let first = if self.prepared.token_text(first) == "=" { first + 1 } else { first };
+            let span = self.token_range(first, last);
             self.not_default(span);
         }
     }

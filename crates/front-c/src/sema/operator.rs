@@ -6,7 +6,7 @@ use pdnet_source::{Diagnostic, Span};
 
 use super::{Sema, Value, plain, pointer_to};
 use crate::tree::{BinaryOp, Expr, ExprKind, Lvalue, LvalueKind, UnaryOp};
-use crate::types::{IntKind, Type};
+use crate::types::{IntKind, QualType, Type};
 
 impl<'a> Sema<'a> {
     pub(super) fn unary(
@@ -135,7 +135,7 @@ impl<'a> Sema<'a> {
                 Type::Function(_) => Value::Rvalue(Expr { span, ..pointer }),
                 _ => {
                     let ty = (**target).clone();
-                    Value::Lvalue(Lvalue { kind: LvalueKind::Deref(Box::new(pointer)), ty, span })
+                    Value::Lvalue(Lvalue { span, ..pointed_object(pointer, ty) })
                 }
             },
             _ => {
@@ -489,6 +489,28 @@ impl<'a> Sema<'a> {
     pub(super) fn switch_kind(&self, expr: &Expr) -> Option<IntKind> {
         Self::integer_kind(expr).map(super::convert::promoted)
     }
+}
+
+/// The object that a pointer points to. Where the pointer says which object that is, this is it: `*&x` is
+/// `x`, and `*(a + i)` is `a[i]`.
+pub(super) fn pointed_object(pointer: Expr, ty: QualType) -> Lvalue {
+    let span = pointer.span;
+    let kind = match pointer.kind {
+        ExprKind::AddressOf(object) if object.ty.ty == ty.ty => return Lvalue { ty, ..*object },
+        ExprKind::Decay(array) => {
+            LvalueKind::Index(array, Box::new(Expr { kind: ExprKind::Int(0), ty: Type::INT, span }))
+        }
+        ExprKind::PointerOffset { pointer: base, offset, negate: false }
+            if matches!(base.kind, ExprKind::Decay(_)) =>
+        {
+            match base.kind {
+                ExprKind::Decay(array) => LvalueKind::Index(array, offset),
+                kind => LvalueKind::Deref(Box::new(Expr { kind, ty: base.ty, span: base.span })),
+            }
+        }
+        kind => LvalueKind::Deref(Box::new(Expr { kind, ty: pointer.ty, span })),
+    };
+    Lvalue { kind, ty, span }
 }
 
 fn plain_operator(operator: &ast::BinaryOperator) -> Option<BinaryOp> {

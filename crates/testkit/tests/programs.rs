@@ -1,0 +1,93 @@
+//! Random multi-threaded C programs: the engine against the reference interpreter, from the text on.
+
+use pdnet_base::{Idx as _, Rng};
+use pdnet_check::{AtomData, Fairness, Property, PropertyKind};
+use pdnet_explicit::Explicit;
+use pdnet_front_c::{Atomicity, LowerOptions, Options, load_preprocessed, lower};
+use pdnet_logic::parse_formula;
+use pdnet_net::verify_net;
+use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
+use pdnet_testkit::{ProgramConfig, ReachableGraph, compare, random_c_formula, random_c_program};
+
+const N_PROGRAMS: usize = 2000;
+/// Programs with more markings are passed over; most have far fewer.
+const LIMIT: usize = 1500;
+
+/// What the generated programs use of the system's headers, so that no preprocessor has to run.
+const PRELUDE: &str = "\
+typedef unsigned long pthread_t; typedef struct { int k; } pthread_mutex_t; typedef struct { int k; } pthread_cond_t;
+typedef struct { int k; } pthread_attr_t; typedef struct { int k; } pthread_mutexattr_t;
+int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
+void pthread_exit(void *); pthread_t pthread_self(void);
+int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *);
+int pthread_mutex_trylock(pthread_mutex_t *); int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *);
+int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *); int pthread_cond_signal(pthread_cond_t *);
+int pthread_cond_broadcast(pthread_cond_t *);
+void __pdnet_assert(_Bool); void abort(void); void exit(int);
+";
+
+fn without_headers(text: &str) -> String {
+    let body: Vec<&str> = text.lines().filter(|line| !line.starts_with("#include")).collect();
+    let body = body.join("\n").replace("assert(", "__pdnet_assert(");
+    let body = body.replace("PTHREAD_MUTEX_INITIALIZER", "{ 0 }").replace("PTHREAD_COND_INITIALIZER", "{ 0 }");
+    format!("{PRELUDE}{}", body.replace("NULL", "((void *)0)"))
+}
+
+#[test]
+fn programs_get_the_verdicts_of_the_reference() {
+    let seed = Rng::test_seed(1);
+    let (mut n_compared, mut n_large, mut n_violated, mut n_holds) = (0, 0, 0, 0);
+    for case in 0..N_PROGRAMS as u64 {
+        let case_seed = seed.wrapping_mul(1_000_003).wrapping_add(case);
+        let mut rng = Rng::new(case_seed);
+        let program = random_c_program(&mut rng, &ProgramConfig::default());
+        let formulas = [random_c_formula(&mut rng, &program), random_c_formula(&mut rng, &program)];
+        let context = || format!("case seed {case_seed}\nformulas: {formulas:?}\n{}", program.text);
+
+        let mut map = SourceMap::new();
+        let file = map.add("random.i", without_headers(&program.text));
+        let fail = |map: &SourceMap, found: &[Diagnostic]| -> ! {
+            let texts: String = found.iter().map(|one| render(map, one, ColorChoice::Plain)).collect();
+            panic!("{}\n{texts}", context())
+        };
+        let loaded = load_preprocessed(&mut map, file, &Options::default());
+        let loaded = loaded.unwrap_or_else(|found| fail(&map, &found));
+        let mut parsed = Vec::new();
+        for text in &formulas {
+            let file = map.add("<ltl>", text.as_str());
+            parsed.push(parse_formula(&map, file).unwrap_or_else(|found| fail(&map, &[found])));
+        }
+        let atomicity = if rng.chance(80) { Atomicity::Access } else { Atomicity::Statement };
+        let spurious_wakeups = rng.chance(20);
+        let options = LowerOptions { atomicity, spurious_wakeups, max_threads: 4, max_depth: 4 };
+        let lowered = lower(&map, &loaded.program, &parsed, &options);
+        let lowered = lowered.unwrap_or_else(|found| fail(&map, &found));
+        let violations = verify_net(&lowered.net);
+        assert!(violations.is_empty(), "{}\n{violations:?}", context());
+
+        let Some(graph) = ReachableGraph::build(&lowered.net, LIMIT) else {
+            n_large += 1;
+            continue;
+        };
+        let mut properties = vec![Property::assertions(&lowered.net), Property::no_deadlock()];
+        for (formula, exprs) in parsed.iter().zip(&lowered.atoms) {
+            let named = |(idx, expr): (usize, &pdnet_net::Expr)| AtomData {
+                text: formula.atoms[pdnet_logic::Atom::new(idx)].to_string(),
+                expr: expr.clone(),
+            };
+            let atoms = exprs.iter().enumerate().map(named).collect();
+            let kind = PropertyKind::Ltl { formula: formula.ltl.clone(), atoms };
+            properties.push(Property { name: "ltl".into(), text: formula.to_string(), class: "valid-ltl", kind });
+        }
+        let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
+        let report = compare(&Explicit, &graph, &properties, fairness, true)
+            .unwrap_or_else(|found| panic!("{}\n{found}", context()));
+        n_compared += 1;
+        n_violated += report.violated;
+        n_holds += report.holds;
+    }
+    // A suite in which nearly all verdicts are the same, or nearly all programs too large, finds little.
+    let summary = format!("{n_compared} compared, {n_large} large, {n_violated} violated, {n_holds} hold");
+    assert!(n_compared * 4 >= N_PROGRAMS * 3, "seed {seed}: {summary}");
+    assert!(n_violated * 8 > n_compared && n_holds * 8 > n_compared, "seed {seed}: {summary}");
+}
