@@ -60,11 +60,13 @@ impl Property {
         Self::never("arithmetic", "no division by zero", "no-arithmetic-error", net, fails)
     }
 
-    /// The check `memory`: no array index out of bounds.
+    /// The check `memory`: no array index out of bounds, no dereference of a pointer to no object.
     #[must_use]
     pub fn memory(net: &Net) -> Self {
-        let fails = |data: &TransitionData| data.action == Action::Fault(Fault::OutOfBounds);
-        Self::never("memory", "no array index out of bounds", "valid-deref", net, fails)
+        let fails = |data: &TransitionData| {
+            matches!(data.action, Action::Fault(Fault::OutOfBounds | Fault::InvalidPointer))
+        };
+        Self::never("memory", "no access outside of an object", "valid-deref", net, fails)
     }
 
     /// The check `locks`: no mutex is given back by a thread that does not hold it, destroyed while held,

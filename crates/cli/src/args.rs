@@ -28,12 +28,12 @@ The last line of `check` is one of
 
 /// A model checker for multi-threaded C programs: LTL properties, assertions, deadlocks.
 #[derive(Debug, Parser)]
-#[command(name = "pdnet", version, after_help = AFTER_HELP, arg_required_else_help = true)]
+#[command(name = "pdnet", version, after_help = AFTER_HELP, arg_required_else_help = true, max_term_width = 110)]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Use colors: when writing to a terminal, always, or never.
+    /// Use colors.
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     pub(crate) color: When,
 }
@@ -42,6 +42,11 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Check properties of a program.
+    ///
+    /// Properties come from the options --ltl, --prp and --check; where none of them is given, from
+    /// comments `//@ ltl NAME: FORMULA` and `//@ check NAMES` in the program; where there are none either,
+    /// the checks assert and deadlock are done. For each property there is one answer: it holds, it is
+    /// violated by a run that is shown, or it is not known, with the reason.
     Check(CheckArgs),
     /// Print the net of a program.
     Net(NetArgs),
@@ -50,10 +55,6 @@ pub(crate) enum Command {
 }
 
 /// `pdnet check`.
-///
-/// Properties come from the options --ltl, --prp and --check; where none of them is given, from comments
-/// `//@ ltl NAME: FORMULA` and `//@ check NAMES` in the program; where there are none either, the checks
-/// assert and deadlock are done.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckArgs {
@@ -61,26 +62,31 @@ pub(crate) struct CheckArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) properties: PropertyArgs,
-    /// Which infinite runs count for formulas: all of them (none); those in which a thread that can move
-    /// from some point on, moves (weak); those in which a thread that can move again and again, moves
-    /// again and again (strong).
+    /// Which infinite runs count for formulas.
+    ///
+    /// All of them (none); those in which a thread that can move from some point on, moves (weak); those in
+    /// which a thread that can move again and again, moves again and again (strong).
     #[arg(long, value_enum, default_value_t = Fair::None, value_name = "FAIRNESS", help_heading = "Properties")]
     pub(crate) fair: Fair,
     #[command(flatten)]
     pub(crate) front: FrontArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    /// Which reductions of the net to use. There are none yet; a formula with the operator X is accepted
-    /// only with `none`, since reductions do not preserve it.
+    /// Which reductions of the net to use.
+    ///
+    /// There are none yet; a formula with the operator X is accepted only with `none`, since reductions do
+    /// not preserve it.
     #[arg(long, value_enum, default_value_t = Reduce::All, value_name = "WHICH", help_heading = "Search")]
     pub(crate) reduce: Reduce,
     /// How to print the result: for people, or as one JSON object.
     #[arg(long, value_enum, default_value_t = ResultFormat::Text, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) format: ResultFormat,
-    /// Print nothing but the result line (with --format json, nothing but the object) and errors.
+    /// Print nothing but the result and errors.
+    ///
+    /// The result is the last line; with --format json, the object.
     #[arg(short, long, help_heading = "Output")]
     pub(crate) quiet: bool,
-    /// Show the progress of a long search on standard error: when that is a terminal, always, or never.
+    /// Show the progress of a long search on standard error.
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(crate) progress: When,
 }
@@ -89,15 +95,21 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Properties")]
 pub(crate) struct PropertyArgs {
-    /// A formula of linear temporal logic over the program, such as `G(x == 1 -> F(y == 2))`.
-    /// May be given several times.
+    /// A formula of linear temporal logic over the program; repeatable.
+    ///
+    /// For example `G(x == 1 -> F(y == 2))`. Atoms are C expressions over globals, `func::local`, `call(f)`,
+    /// `at(func, LABEL)`, `terminated(func)`, `end`, `holds(func, m)`, `waiting(func, c)`, `deadlock`.
     #[arg(long, value_name = "FORMULA")]
     pub(crate) ltl: Vec<String>,
-    /// A property file of SV-COMP: lines `CHECK( init(main()), LTL(FORMULA) )`. May be given several times.
+    /// A property file of SV-COMP; repeatable.
+    ///
+    /// Its lines are `CHECK( init(main()), LTL(FORMULA) )`.
     #[arg(long, value_name = "FILE")]
     pub(crate) prp: Vec<PathBuf>,
-    /// Built-in checks, separated by commas: assert (assertions and calls of reach_error), deadlock,
-    /// arithmetic (division by zero), memory (array bounds), locks (misuse of mutexes and threads).
+    /// Built-in checks: assert, deadlock, arithmetic, memory, locks; separated by commas.
+    ///
+    /// assert: assertions, and calls of reach_error. deadlock: no thread can move and the process has not
+    /// ended. arithmetic: division by zero. memory: accesses outside of objects. locks: misuse of mutexes and threads.
     #[arg(long, value_name = "NAMES")]
     pub(crate) check: Vec<String>,
 }
@@ -113,27 +125,31 @@ impl PropertyArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Program")]
 pub(crate) struct FrontArgs {
-    /// What is one step: an access to a shared location, or a whole statement. The latter misses lost
-    /// updates inside of a statement; it is there to compare with tools that work so.
+    /// What is one step: an access to a shared location, or a whole statement.
+    ///
+    /// The latter misses lost updates inside of a statement; it is there to compare with tools that work so.
     #[arg(long, value_enum, default_value_t = Atomicity::Access, value_name = "STEP")]
     pub(crate) atomicity: Atomicity,
     /// Let a thread that waits on a condition variable wake up without a signal, as POSIX allows.
     #[arg(long)]
     pub(crate) spurious_wakeups: bool,
-    /// The sizes of the types: `long` and pointers have 64 bits (LP64) or 32 (ILP32).
+    /// The sizes of the types: long and pointers have 64 bits (LP64) or 32 (ILP32).
     #[arg(long, value_enum, ignore_case = true, default_value_t = DataModel::Lp64, value_name = "MODEL")]
     pub(crate) data_model: DataModel,
-    /// A folder with headers. May be given several times.
+    /// A folder with headers; repeatable.
     #[arg(short = 'I', value_name = "DIR")]
     pub(crate) include_dirs: Vec<PathBuf>,
-    /// Define a macro. May be given several times.
+    /// Define a macro; repeatable.
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     pub(crate) defines: Vec<String>,
-    /// The largest number of threads that a run may create, `main` included; 64 at most. A run that would
-    /// create more makes the answer unknown.
+    /// The largest number of threads, main included; at most 64.
+    ///
+    /// A run that would create more is not followed, and makes the answer unknown.
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) max_threads: u32,
-    /// The largest depth of calls. A run that calls deeper makes the answer unknown.
+    /// The largest depth of calls.
+    ///
+    /// A run that calls deeper is not followed, and makes the answer unknown.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) depth: u32,
 }

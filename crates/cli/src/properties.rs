@@ -193,7 +193,7 @@ const fn unsupported(kind: &AtomKind) -> Option<&'static str> {
         AtomKind::DataRace => Some("there is no check for data races in this version"),
         AtomKind::Overflow => Some("there is no check for signed overflow in this version"),
         AtomKind::ValidFree | AtomKind::ValidDeref | AtomKind::ValidMemtrack | AtomKind::ValidMemcleanup => {
-            Some("there are no pointers and no heap in this version")
+            Some("there is no check of the heap in this version")
         }
         AtomKind::Expr(_)
         | AtomKind::Call { .. }

@@ -125,7 +125,7 @@ pub(crate) fn complain(text: &str) -> ExitStatus {
 fn terminal_width() -> usize {
     const NARROWEST: usize = 40;
     let said = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    let asked = || rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok().map(|size| size.ws_col.into());
+    let asked = || terminal_size::terminal_size().map(|(width, _)| width.0.into());
     said.or_else(asked).filter(|&width: &usize| width > 0).unwrap_or(DEFAULT_WIDTH).max(NARROWEST)
 }
 

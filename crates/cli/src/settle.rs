@@ -119,3 +119,89 @@ impl Search<'_> {
         Ok(probes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pdnet_check::{Observer, Stats, Trace, TraceEnd};
+    use pdnet_net::parse_net;
+    use pdnet_source::SourceMap;
+
+    use super::*;
+    use crate::args::When;
+
+    /// An engine that is wrong.
+    struct Liar(Vec<Verdict>);
+
+    impl Engine for Liar {
+        fn name(&self) -> &'static str {
+            "liar"
+        }
+
+        fn check(&self, _: &Request<'_>, _: &mut dyn Observer) -> Vec<Outcome> {
+            self.0
+                .iter()
+                .map(|verdict| Outcome { verdict: verdict.clone(), stats: Stats::default() })
+                .collect()
+        }
+    }
+
+    /// A thread that can take one step and then has ended.
+    const NET: &str = r#"
+        net "one step" threads 1 depth 1
+        color c0 = thread depth
+        color c1 = thread
+        color c2 =
+        function f0 "main" entry p0 exit p0
+        place p0 execution c0 "start" of f0 tokens (0 0)
+        place p1 execution c1 "done" tokens
+        place p2 execution c2 "ended" tokens
+        done p1
+        ended p2
+        transition t0 thread-end f0 "end"
+          var x0 thread "t"
+          var x1 depth "d"
+          take p0 (?x0 ?x1)
+    "#;
+
+    /// What comes of these verdicts on the freedom from deadlocks.
+    fn settled(verdicts: Vec<Verdict>) -> Result<Answer, Failure> {
+        let mut map = SourceMap::new();
+        let file = map.add("net", NET);
+        let net = parse_net(&map, file).unwrap();
+        assert_eq!(pdnet_net::verify_net(&net), []);
+        let limits = LimitArgs { timeout: Some(Duration::from_secs(7)), memory: None, states: None };
+        let session = Session::new(When::Never);
+        let engine = Liar(verdicts);
+        let search = Search {
+            session: &session,
+            engine: &engine,
+            net: &net,
+            limits: &limits,
+            display: Display::Hidden,
+        };
+        let properties = [Property::no_deadlock()];
+        let outcome = search.ask(&properties, Fairness::None, "test")?.remove(0);
+        search.settle(&properties[0], Fairness::None, outcome.verdict)
+    }
+
+    #[test]
+    fn a_run_that_is_none_is_our_bug() {
+        let trace = Trace { prefix: Vec::new(), end: TraceEnd::Stutter };
+        let failure = settled(vec![Verdict::Violated(trace)]).unwrap_err();
+        assert!(matches!(&failure, Failure::Bug(text) if text.contains("cannot be replayed")), "{failure:?}");
+        assert_eq!(failure.status(), crate::exit::ExitStatus::Bug);
+    }
+
+    #[test]
+    fn a_missing_answer_is_our_bug() {
+        assert!(matches!(settled(Vec::new()), Err(Failure::Bug(_))));
+    }
+
+    #[test]
+    fn the_time_limit_is_the_one_that_was_given() {
+        let left = Verdict::Unknown(StopReason::Timeout(Duration::from_millis(6_871)));
+        let answer = settled(vec![left]).unwrap();
+        let given = StopReason::Timeout(Duration::from_secs(7));
+        assert!(matches!(&answer, Answer::Unknown(reason) if *reason == given), "{answer:?}");
+    }
+}

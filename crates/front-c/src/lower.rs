@@ -12,6 +12,7 @@
 //! | `call` | calls of functions with a body, and their return |
 //! | `library` | calls of functions without one: the table of what is known |
 //! | `pthread` | threads, mutexes, condition variables |
+//! | `pointer` | pointers to global objects |
 //! | `observe` | what formulas want to know of locals and threads |
 //! | `atoms` | atoms of formulas |
 //! | `finish` | cleaning up: unreachable steps, dead temporaries |
@@ -24,6 +25,7 @@ mod finish;
 mod flow;
 mod library;
 mod observe;
+mod pointer;
 mod pthread;
 mod statement;
 mod step;

@@ -31,12 +31,15 @@ fn explain(
     error: &SyntaxError,
 ) -> Diagnostic {
     let n_tokens = prepared.starts.len();
-    let unclosed = prepared.unclosed.map(|token| {
+    let unbalanced = prepared.unbalanced.map(|token| {
         let bracket = positions.tokens()[token].text(positions.text()).to_owned();
-        (positions.token_span(map, token), bracket)
+        (token, positions.token_span(map, token), bracket)
     });
+    let is_open = |bracket: &str| matches!(bracket, "(" | "[" | "{");
     if prepared.text[error.offset.min(prepared.text.len())..].trim().is_empty() {
-        if let Some((span, bracket)) = unclosed {
+        if let Some((_, span, bracket)) = unbalanced
+            && is_open(&bracket)
+        {
             return Diagnostic::error("unbalanced-bracket", format!("`{bracket}` is never closed"))
                 .at(span, "opened here")
                 .help(format!("add the missing `{}`", closing(&bracket)));
@@ -57,6 +60,13 @@ fn explain(
         at -= 1;
     }
     let span = positions.token_span(map, prepared.sources[at]);
+    if let Some((token, _, bracket)) = &unbalanced
+        && *token == prepared.sources[at]
+        && !is_open(bracket)
+    {
+        return Diagnostic::error("unbalanced-bracket", format!("`{bracket}` closes nothing"))
+            .at(span, "no bracket is open here");
+    }
     let is_name = |index: usize| {
         let text = word(index);
         text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !is_keyword(text)
@@ -85,7 +95,8 @@ fn explain(
     }
     let found = original_name(word(at));
     let mut diagnostic = Diagnostic::error("syntax-error", format!("unexpected `{found}`"));
-    if error.expected.contains(";") && at > 0 && !matches!(word(at), ")" | "]") {
+    let ends_something = at > 0 && !matches!(word(at - 1), "{" | "}" | ";" | "(" | "[" | "," | ":");
+    if error.expected.contains(";") && ends_something && !matches!(word(at), ")" | "]") {
         let before = positions.token_span(map, prepared.sources[at - 1]);
         let gap = pdnet_source::Span { start: before.end, end: before.end, ..before };
         if map.pos(before).line != map.pos(span).line {
@@ -98,8 +109,8 @@ fn explain(
         diagnostic = diagnostic.note(format!("`{found}` is a keyword"));
     }
     diagnostic = diagnostic.at(span, expected(error));
-    match unclosed {
-        Some((open, bracket)) if bracket != "{" => {
+    match unbalanced {
+        Some((_, open, bracket)) if is_open(&bracket) && bracket != "{" => {
             diagnostic.context(open, format!("this `{bracket}` is not closed"))
         }
         Some(_) | None => diagnostic,

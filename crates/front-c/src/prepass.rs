@@ -70,8 +70,8 @@ pub(crate) struct Prepared {
     pub(crate) sources: Vec<usize>,
     /// Attributes, in order of their place.
     pub(crate) attributes: Vec<Attribute>,
-    /// The token of the preprocessed text that is the first bracket without a fitting partner.
-    pub(crate) unclosed: Option<usize>,
+    /// The token of the preprocessed text that is the first bracket without a partner.
+    pub(crate) unbalanced: Option<usize>,
 }
 
 impl Prepared {
@@ -118,9 +118,9 @@ pub(crate) struct Finding {
 /// the text must not be parsed.
 pub(crate) fn prepare(text: &str, tokens: &[Token]) -> (Prepared, Vec<Finding>) {
     let mut findings = Vec::new();
-    let (partner, unclosed) = match_brackets(text, tokens, &mut findings);
+    let (partner, unbalanced) = match_brackets(text, tokens, &mut findings);
     find_stray_tokens(text, tokens, &mut findings);
-    let out = Prepared { unclosed, ..Prepared::default() };
+    let out = Prepared { unbalanced, ..Prepared::default() };
     let mut pass = Pass { text, tokens, partner, out, findings, depth: 0 };
     for word in PRELUDE {
         pass.out.push(word, 0);

@@ -504,10 +504,10 @@ int main(void) { return 0; }
 "#,
         expect![[r#"
             error[unsupported-initializer]: only the default initializer is supported here
-             --> test.c:2:19
+             --> test.c:2:21
               |
             2 | pthread_mutex_t m = { 1 };
-              |                   ^^^^^^^ sets another kind or state
+              |                     ^^^^^ sets another kind or state
               |
               = help: use `pthread_mutex_init` with an attribute object instead
         "#]],

@@ -146,6 +146,12 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ("joining what is no thread", "int main(void) { pthread_t t = 0; pthread_join(t, 0); return 0; }", "faults"),
     ("more threads than allowed", "void *f(void *a) { return 0; } int main(void) { pthread_t t; for (int i = 0; i < 9; i++) { pthread_create(&t, 0, f, 0); pthread_join(t, 0); } return 0; }", "bounds"),
     ("an array of mutexes", "int x; pthread_mutex_t m[2]; void *f(void *a) { pthread_mutex_lock(&m[1]); x++; pthread_mutex_unlock(&m[1]); return 0; } int main(void) { pthread_t t; int i = 1; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m[i]); x++; pthread_mutex_unlock(m + i); pthread_join(t, 0); __pdnet_assert(x == 2); return 0; }", "fine"),
+    ("a pointer to a global", "int g; void set(int *p, int v) { *p = v; } int main(void) { set(&g, 4); int *q = &g; *q += 2; __pdnet_assert(g == 6 && *q == 6); return 0; }", "fine"),
+    ("a pointer to either global", "int g, h; int main(void) { int *p = __VERIFIER_nondet_bool() ? &g : &h; *p = 1; __pdnet_assert(g + h == 1); __pdnet_assert(g == 1); return 0; }", "fails"),
+    ("a pointer through an array", "int a[3] = { 1, 2, 3 }; int main(void) { int s = 0; for (int *p = a; p < a + 3; p++) s += *p; __pdnet_assert(s == 6 && &a[2] - a == 2); return 0; }", "fine"),
+    ("a pointer beyond the array", "int a[3]; int main(void) { int *p = a + 3; return *p; }", "faults"),
+    ("a null pointer", "int g; int main(void) { int *p = &g; p = 0; *p = 1; return 0; }", "faults"),
+    ("the lost update through a pointer", "int x; void *f(void *a) { int *p = a; (*p)++; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, &x); x++; pthread_join(t, 0); __pdnet_assert(x == 2); return 0; }", "fails"),
     ("reads of a sum are apart", "int a, b; void *f(void *x) { a = 1; b = 1; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); int s = a + b; int d = s; __pdnet_assert(!(d == 1 && a == 0)); int e = a - b; __pdnet_assert(e != -1); return 0; }", "fails"),
 ];
 

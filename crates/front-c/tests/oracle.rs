@@ -1,5 +1,5 @@
 //! The system's compiler as a judge: types and values of random expressions, layouts of random structs.
-//! Without a compiler these tests say so and do nothing.
+//! Without a compiler these tests do nothing.
 
 mod support;
 
@@ -33,10 +33,7 @@ fn run(source: &str) -> Option<Vec<String>> {
     let binary = folder.path().join("oracle");
     std::fs::write(&path, source).expect("written");
     let compiled = Command::new("cc").args(["-w", "-fwrapv", "-o"]).arg(&binary).arg(&path).output();
-    let Ok(compiled) = compiled else {
-        eprintln!("no C compiler: nothing is compared");
-        return None;
-    };
+    let compiled = compiled.ok()?;
     assert!(compiled.status.success(), "{}\n{source}", String::from_utf8_lossy(&compiled.stderr));
     let output = Command::new(&binary).output().expect("runs");
     Some(String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect())

@@ -77,6 +77,8 @@ pub enum Fault {
     NoThread,
     /// A mutex destroyed while a thread holds it.
     DestroyHeld,
+    /// A pointer dereferenced that points to no object, or to none of its type.
+    InvalidPointer,
     /// A non-void function ended without a value that its caller uses.
     MissingReturn,
 }
@@ -106,7 +108,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -138,6 +140,7 @@ impl Action {
         Self::Fault(Fault::NotOwner),
         Self::Fault(Fault::NoThread),
         Self::Fault(Fault::DestroyHeld),
+        Self::Fault(Fault::InvalidPointer),
         Self::Fault(Fault::MissingReturn),
         Self::Bound(Bound::Depth),
         Self::Bound(Bound::Threads),
@@ -215,6 +218,7 @@ impl Action {
             Self::Fault(Fault::NotOwner) => "fault-not-owner",
             Self::Fault(Fault::NoThread) => "fault-no-thread",
             Self::Fault(Fault::DestroyHeld) => "fault-destroy-held",
+            Self::Fault(Fault::InvalidPointer) => "fault-invalid-pointer",
             Self::Fault(Fault::MissingReturn) => "fault-missing-return",
             Self::Bound(Bound::Depth) => "bound-depth",
             Self::Bound(Bound::Threads) => "bound-threads",
@@ -236,6 +240,7 @@ impl fmt::Display for Fault {
             Self::NotOwner => "mutex given back by a thread that does not hold it",
             Self::NoThread => "join on something that is no thread",
             Self::DestroyHeld => "mutex destroyed while it is held",
+            Self::InvalidPointer => "pointer to no object",
             Self::MissingReturn => "function ended without the value that its caller uses",
         })
     }

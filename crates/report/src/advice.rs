@@ -40,7 +40,7 @@ pub(crate) fn advice(reason: &StopReason) -> String {
             let meaning = "a run that meets undefined behaviour may do anything";
             let check = match fault {
                 Fault::DivisionByZero => Some("arithmetic"),
-                Fault::OutOfBounds => Some("memory"),
+                Fault::OutOfBounds | Fault::InvalidPointer => Some("memory"),
                 Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld => Some("locks"),
                 Fault::MissingReturn => None,
             };

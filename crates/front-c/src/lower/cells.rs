@@ -14,18 +14,39 @@ pub(crate) struct Condition {
     pub(crate) woken: Place,
 }
 
-/// An object: a cell with its key, in terms of the step that will touch it.
+/// A cell with its key, in terms of the step that will touch it.
 #[derive(Clone, Debug)]
-pub(crate) struct Object {
+pub(crate) struct Target {
+    /// The cell is meant only where this is true: a pointer may point elsewhere.
+    pub(crate) when: Option<Expr>,
     pub(crate) place: Place,
     pub(crate) key: Vec<Expr>,
+}
+
+impl Target {
+    pub(crate) fn load(&self) -> Expr {
+        Expr::Cell(self.place, self.key.clone())
+    }
+}
+
+/// An object of the program: one cell, or one of several behind a pointer.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub(crate) targets: Vec<Target>,
     pub(crate) ty: IntType,
     pub(crate) is_bool: bool,
 }
 
 impl Object {
+    pub(crate) fn new(place: Place, key: Vec<Expr>, ty: IntType, is_bool: bool) -> Self {
+        Self { targets: vec![Target { when: None, place, key }], ty, is_bool }
+    }
+
     pub(crate) fn load(&self) -> Expr {
-        Expr::Cell(self.place, self.key.clone())
+        self.targets.iter().rev().fold(Expr::Const(0), |otherwise, target| match &target.when {
+            None => target.load(),
+            Some(when) => Expr::cond(when.clone(), target.load(), otherwise),
+        })
     }
 }
 
@@ -230,6 +251,9 @@ impl Lowerer<'_> {
 
     /// The object that an lvalue names. May emit steps for its index; leaves checks of its bounds pending.
     pub(crate) fn object(&mut self, lvalue: &Lvalue) -> Option<Object> {
+        if let LvalueKind::Deref(pointer) = &lvalue.kind {
+            return self.pointed(pointer, &lvalue.ty.ty, lvalue.span);
+        }
         let (variable, index) = self.variable_and_index(lvalue)?;
         let place = self.cells_of(variable, lvalue.span)?;
         let mut key = self.scope_key(place);
@@ -247,7 +271,7 @@ impl Lowerer<'_> {
             return None;
         }
         let is_bool = lvalue.ty.ty == Type::Int(IntKind::Bool);
-        Some(Object { place, key, ty: cells.value, is_bool })
+        Some(Object::new(place, key, cells.value, is_bool))
     }
 
     /// The variable of which the lvalue is a part, and the index of that part in the flat array.

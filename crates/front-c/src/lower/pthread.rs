@@ -9,7 +9,7 @@ use pdnet_net::{
 use pdnet_source::{Diagnostic, Span};
 
 use super::Lowerer;
-use super::cells::{Condition, Object};
+use super::cells::{Condition, Target};
 use super::flow::{binary, frame_key};
 use super::step::Step;
 use super::survey::{is_null, strip_casts};
@@ -140,20 +140,19 @@ impl Lowerer<'_> {
     }
 
     /// A cell, given its variable and index.
-    fn typed_object(&mut self, variable: Variable, index: Option<Expr>, span: Span) -> Option<Object> {
+    fn typed_object(&mut self, variable: Variable, index: Option<Expr>, span: Span) -> Option<Target> {
         let place = self.cells_of(variable, span)?;
         let mut key = self.scope_key(place);
         key.extend(index);
-        let ty = self.net.places[place].cells()?.value;
         if key.len() + 1 != self.net.components(place).len() {
             self.unsupported(span, "pointers to whole arrays are");
             return None;
         }
-        Some(Object { place, key, ty, is_bool: false })
+        Some(Target { when: None, place, key })
     }
 
     /// The mutex behind an argument. Its index is spilled where it is shared, since the mutex itself is.
-    fn mutex(&mut self, argument: &TreeExpr) -> Option<Object> {
+    fn mutex(&mut self, argument: &TreeExpr) -> Option<Target> {
         let (variable, index) = self.pointed_object(argument)?;
         if !self.has_sync_type(variable, SyncKind::Mutex, argument.span) {
             return None;

@@ -237,7 +237,7 @@ impl Lowerer<'_> {
                 let Some(place) = self.cells_of(variable, span) else { return };
                 let Some(cells) = self.net.places[place].cells() else { return };
                 let is_bool = data.ty.ty == Type::Int(IntKind::Bool);
-                let object = Object { place, key: self.scope_key(place), ty: cells.value, is_bool };
+                let object = Object::new(place, self.scope_key(place), cells.value, is_bool);
                 self.store(&object, value, false, span);
             }
             Some(Init::List(items)) => self.initialise_list(variable, items, span),

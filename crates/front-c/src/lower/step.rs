@@ -10,6 +10,8 @@ use pdnet_net::{
 };
 use pdnet_source::Pos;
 
+use super::cells::{Object, Target};
+
 /// A step from the current place, before its cells have become arcs.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
@@ -21,7 +23,7 @@ pub(crate) struct Step {
     pub(crate) guard: Option<Expr>,
     /// Arcs other than the frame's own, reads of cells, and writes.
     pub(crate) arcs: Vec<ArcData>,
-    pub(crate) writes: Vec<(Place, Vec<Expr>, Expr)>,
+    pub(crate) writes: Vec<(Target, Expr)>,
     /// Cells that are read although nothing is made of their value.
     pub(crate) touches: Vec<Expr>,
     /// Where the frame goes; `None` where it ends.
@@ -60,7 +62,14 @@ impl Step {
 
     #[must_use]
     pub(crate) fn write(mut self, place: Place, key: Vec<Expr>, value: Expr) -> Self {
-        self.writes.push((place, key, value));
+        self.writes.push((Target { when: None, place, key }, value));
+        self
+    }
+
+    /// Writes an object, whichever of its targets it is.
+    #[must_use]
+    pub(crate) fn write_object(mut self, object: &Object, value: &Expr) -> Self {
+        self.writes.extend(object.targets.iter().map(|target| (target.clone(), value.clone())));
         self
     }
 
@@ -97,9 +106,10 @@ impl Step {
         let writes: Vec<ArcData> = self
             .writes
             .iter()
-            .map(|(place, key, value)| {
-                let key = key.iter().map(|part| reader.expr(part)).collect();
-                ArcData::Write { place: *place, key, value: reader.expr(value), when: None }
+            .map(|(target, value)| {
+                let key = target.key.iter().map(|part| reader.expr(part)).collect();
+                let when = target.when.as_ref().map(|when| reader.expr(when));
+                ArcData::Write { place: target.place, key, value: reader.expr(value), when }
             })
             .collect();
         let Reader { mut builder, .. } = reader;

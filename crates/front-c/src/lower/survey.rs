@@ -26,6 +26,8 @@ pub(crate) struct Survey {
     pub(crate) joins_result: bool,
     /// Variables that several threads can reach, and that some thread writes.
     pub(crate) shared: BTreeSet<Variable>,
+    /// Variables whose address the program keeps, passes on or computes with, in order.
+    pub(crate) pointed: BTreeSet<Variable>,
 }
 
 /// Surveys the program from `main`.
@@ -50,6 +52,7 @@ pub(crate) fn survey(program: &Program) -> Survey {
         result.start_routines.extend(&found.starts);
         result.result_used.extend(&found.used_results);
         result.joins_result |= found.joins_result;
+        result.pointed.extend(&found.pointed);
     }
     find_recursion(&facts, program.main, &mut result);
     find_shared(program, &facts, &mut result);
@@ -64,6 +67,7 @@ struct Facts {
     used_results: BTreeSet<Function>,
     reads: BTreeSet<Variable>,
     writes: BTreeSet<Variable>,
+    pointed: BTreeSet<Variable>,
     joins_result: bool,
 }
 
@@ -129,7 +133,9 @@ fn find_shared(program: &Program, facts: &BTreeMap<Function, Facts>, result: &mu
             facts.get(function).is_some_and(|f| f.reads.contains(&variable) || f.writes.contains(&variable))
         };
         let written = facts.values().any(|found| found.writes.contains(&variable));
-        if written && in_threads.iter().any(touched) {
+        // Through a pointer, any thread may come.
+        let pointed = result.pointed.contains(&variable) && !result.start_routines.is_empty();
+        if pointed || (written && in_threads.iter().any(touched)) {
             result.shared.insert(variable);
         }
     }
@@ -213,6 +219,7 @@ impl Walker<'_> {
             ExprKind::AddressOf(lvalue) | ExprKind::Decay(lvalue) => {
                 self.facts.reads.extend(root(lvalue));
                 self.facts.writes.extend(root(lvalue));
+                self.facts.pointed.extend(root(lvalue));
                 self.lvalue(lvalue);
             }
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.expr(operand, used),
@@ -255,12 +262,24 @@ impl Walker<'_> {
     }
 
     fn call(&mut self, callee: &Callee, arguments: &[Expr], used: bool) {
-        arguments.iter().for_each(|argument| self.expr(argument, true));
         let function = match callee {
             Callee::Direct(function) => *function,
-            Callee::Indirect(pointer) => return self.expr(pointer, true),
+            Callee::Indirect(pointer) => {
+                arguments.iter().for_each(|argument| self.expr(argument, true));
+                return self.expr(pointer, true);
+            }
         };
         let data = &self.program.functions[function];
+        for (position, argument) in arguments.iter().enumerate() {
+            let known = self.facts.pointed.clone();
+            self.expr(argument, true);
+            // A library function uses the address while it runs and forgets it, but for the argument of a
+            // thread.
+            let keeps = data.body.is_some() || (data.name == "pthread_create" && position == 3);
+            if !keeps {
+                self.facts.pointed = known;
+            }
+        }
         if data.body.is_some() {
             self.facts.calls.insert(function);
             if used {

@@ -49,11 +49,20 @@ impl Lowerer<'_> {
             ExprKind::Int(_)
             | ExprKind::Float(_)
             | ExprKind::FunctionRef(_)
-            | ExprKind::AddressOf(_)
-            | ExprKind::Decay(_)
-            | ExprKind::PointerOffset { .. }
-            | ExprKind::PointerDifference(..)
             | ExprKind::Unsupported(_) => Class::default(),
+            ExprKind::AddressOf(lvalue) | ExprKind::Decay(lvalue) => {
+                // Only the index is evaluated.
+                Class { shared: self.class_of_indices(lvalue).shared, ..self.class_of_load(lvalue) }
+            }
+            ExprKind::PointerOffset { pointer: left, offset: right, .. }
+            | ExprKind::PointerDifference(left, right) => {
+                let (l, r) = (self.class(left), self.class(right));
+                Class {
+                    steps: l.steps || r.steps || (l.shared && r.shared),
+                    shared: l.shared || r.shared,
+                    faults: l.faults || r.faults,
+                }
+            }
             ExprKind::Load(lvalue) => self.class_of_load(lvalue),
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.class(operand),
             ExprKind::Binary(op, left, right) => {
@@ -82,7 +91,26 @@ impl Lowerer<'_> {
         }
     }
 
+    /// What evaluating the indices of an lvalue will take.
+    fn class_of_indices(&self, lvalue: &Lvalue) -> Class {
+        let mut class = Class::default();
+        let mut at = lvalue;
+        while let LvalueKind::Index(base, index) = &at.kind {
+            let part = self.class(index);
+            class.steps |= part.steps;
+            class.shared |= part.shared;
+            at = base;
+        }
+        class
+    }
+
     fn class_of_load(&self, lvalue: &Lvalue) -> Class {
+        if let LvalueKind::Deref(pointer) = &lvalue.kind {
+            // What is behind a pointer may be shared, and the pointer may be wrong.
+            let pointer = self.class(pointer);
+            let steps = pointer.steps || (pointer.shared && !self.frame.coarse);
+            return Class { steps, shared: !self.frame.coarse, faults: true };
+        }
         let shared = !self.frame.coarse
             && super::survey::root(lvalue).is_some_and(|variable| self.survey.shared.contains(&variable));
         let mut class = Class { steps: false, shared, faults: false };
@@ -120,10 +148,12 @@ impl Lowerer<'_> {
                 Some(object) => object.load(),
                 None => Expr::Const(0),
             },
-            ExprKind::AddressOf(_) | ExprKind::Decay(_) => self.refuse(expr.span, "pointers to objects are"),
-            ExprKind::PointerOffset { .. } | ExprKind::PointerDifference(..) => {
-                self.refuse(expr.span, "pointer arithmetic is")
+            ExprKind::AddressOf(lvalue) => self.address_of(lvalue, false),
+            ExprKind::Decay(lvalue) => self.address_of(lvalue, true),
+            ExprKind::PointerOffset { pointer, offset, negate } => {
+                self.pointer_offset(pointer, offset, *negate, expr.span)
             }
+            ExprKind::PointerDifference(left, right) => self.pointer_difference(left, right, expr.span),
             ExprKind::FunctionRef(_) => self.refuse(expr.span, "function pointers are"),
             ExprKind::Unsupported(what) => self.refuse(expr.span, &format!("{what}:")),
             ExprKind::Unary(op, operand) => self.unary(*op, operand),
@@ -342,15 +372,15 @@ impl Lowerer<'_> {
 
     /// Writes a value, which has the object's type, to an object.
     pub(crate) fn store(&mut self, object: &Object, mut value: Expr, wanted: bool, span: Span) -> Expr {
-        let writes_shared = self.is_shared_cell(object.place);
-        let key_shared = object.key.iter().any(|part| self.is_shared_expr(part));
+        let writes_shared = self.is_shared_object(object);
+        let key_shared = self.has_shared_key(object);
         let must_split = self.is_shared_expr(&value) && (writes_shared || key_shared);
         if must_split || (wanted && writes_shared && !self.is_stable(&value)) {
             // The checks that are pending concern the value and the index alike: all are made now.
             value = self.spill(value, object.ty, span);
         }
         let step = Step::new(Action::Assign, self.text(span), None);
-        self.advance(span, step.write(object.place, object.key.clone(), value.clone()));
+        self.advance(span, step.write_object(object, &value));
         // A private object keeps its value until the reader comes; of a shared one we know what was written.
         if writes_shared || self.is_stable(&value) { value } else { object.load() }
     }
@@ -364,12 +394,10 @@ impl Lowerer<'_> {
         wanted: bool,
         span: Span,
     ) -> Expr {
-        if matches!(target.ty.ty, Type::Pointer(_)) {
-            return self.refuse(span, "pointer arithmetic is");
-        }
+        self.refuse_odd_pointer(&target.ty.ty, span);
         let class = self.class(value);
         let Some(mut object) = self.object(target) else { return Expr::Const(0) };
-        if class.steps || object.key.iter().any(|part| self.is_shared_expr(part)) {
+        if class.steps || self.has_shared_key(&object) {
             self.stabilise_key(&mut object, span);
         }
         let mut old = object.load();
@@ -386,18 +414,30 @@ impl Lowerer<'_> {
 
     /// Fixes the index of an object before other steps come between now and its use.
     fn stabilise_key(&mut self, object: &mut Object, span: Span) {
-        if let Some(index) = object.key.last().cloned()
-            && !self.is_stable(&index)
-        {
-            let index = self.spill(index, IntType::I64, span);
-            *object.key.last_mut().expect("just seen") = index;
+        for target in &mut object.targets {
+            if let Some(index) = target.key.last().cloned()
+                && target.when.is_none()
+                && !self.is_stable(&index)
+            {
+                let index = self.spill(index, IntType::I64, span);
+                *target.key.last_mut().expect("just seen") = index;
+            }
         }
     }
 
+    /// Whether the object is, or may be, shared.
+    fn is_shared_object(&self, object: &Object) -> bool {
+        object.targets.iter().any(|target| self.is_shared_cell(target.place))
+    }
+
+    /// Whether finding the object touches a shared cell.
+    fn has_shared_key(&self, object: &Object) -> bool {
+        let mut parts = object.targets.iter().flat_map(|target| target.key.iter().chain(&target.when));
+        parts.any(|part| self.is_shared_expr(part))
+    }
+
     fn increment(&mut self, target: &Lvalue, decrement: bool, postfix: bool, wanted: bool, span: Span) -> Expr {
-        if matches!(target.ty.ty, Type::Pointer(_)) {
-            return self.refuse(span, "pointer arithmetic is");
-        }
+        self.refuse_odd_pointer(&target.ty.ty, span);
         let Some(object) = self.object(target) else { return Expr::Const(0) };
         let promoted = if object.ty.bits < 32 { IntType::I32 } else { object.ty };
         let op = if decrement { NetOp::Sub } else { NetOp::Add };
@@ -408,7 +448,7 @@ impl Lowerer<'_> {
         let old = object.load();
         if self.is_shared_expr(&old) {
             let mut object = object.clone();
-            if self.is_shared_cell(object.place) {
+            if self.is_shared_object(&object) {
                 // The index is private here, or was spilled; it may still be a local that is read twice.
                 let old = self.spill(old, object.ty, span);
                 let new = self.store(&object, next(old.clone()), false, span);
@@ -430,13 +470,14 @@ impl Lowerer<'_> {
     ) -> Expr {
         let mut step = Step::new(Action::Assign, self.text(span), None);
         let mut result = object.load();
-        if wanted && (postfix || self.shared_cells.contains(&object.place)) {
+        let may_change = object.targets.iter().any(|target| self.shared_cells.contains(&target.place));
+        if wanted && (postfix || may_change) {
             let temporary = self.fresh_temporary(object.ty);
             let kept = if postfix { object.load() } else { new.clone() };
             step = step.write(temporary, frame_key(), kept);
             result = Expr::Cell(temporary, frame_key());
         }
-        self.advance(span, step.write(object.place, object.key.clone(), new));
+        self.advance(span, step.write_object(object, &new));
         result
     }
 

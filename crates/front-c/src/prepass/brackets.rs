@@ -14,7 +14,8 @@ const BRACKET_LIMIT: usize = 256;
 /// parser would need more stack than it has.
 const CHAIN_LIMIT: usize = 5_000;
 
-/// For each bracket the index of its partner, and the first bracket that is not closed as it should be.
+/// For each bracket the index of its partner, and the first bracket without one: one that is not closed as
+/// it should be, or one that closes nothing. The parser stops there at the latest, and says it better.
 /// Also measures the nesting.
 pub(super) fn match_brackets(
     text: &str,
@@ -39,18 +40,9 @@ pub(super) fn match_brackets(
             }
             ")" | "]" | "}" => {
                 let Some((opener, expressions, statements)) = open.pop() else {
-                    findings.push(Finding {
-                        diagnostic: Diagnostic::error(
-                            "unbalanced-bracket",
-                            format!("`{word}` closes nothing"),
-                        ),
-                        token: at,
-                        label: "no bracket is open here".to_owned(),
-                    });
-                    return (partner, None);
+                    return (partner, Some(at));
                 };
                 if closing(tokens[opener].text(text)) != word {
-                    // The parser stops here at the latest, and says it better.
                     return (partner, Some(opener));
                 }
                 partner[opener] = at;
