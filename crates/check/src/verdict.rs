@@ -120,7 +120,7 @@ impl fmt::Display for Bytes {
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
         let mut value = self.0;
         let mut unit = 0;
-        while value >= 1024 && value % 1024 == 0 && unit + 1 < units.len() {
+        while value >= 1024 && value.is_multiple_of(1024) && unit + 1 < units.len() {
             value /= 1024;
             unit += 1;
         }

@@ -45,7 +45,8 @@ fn run(name: &str, net: &Net, kind: PropertyKind, fairness: Fairness) {
 
 fn main() {
     let atom = || Ltl::atom(Atom::new(0));
-    let always = |cell, limit| PropertyKind::Ltl { formula: Ltl::globally(atom()), atoms: below(cell, limit) };
+    let always =
+        |cell, limit| PropertyKind::Ltl { formula: Ltl::globally(atom()), atoms: below(cell, limit) };
     let finally = |cell, limit| PropertyKind::Ltl {
         formula: Ltl::finally(Ltl::not(atom())),
         atoms: below(cell, limit),
@@ -56,7 +57,7 @@ fn main() {
         run(&format!("{name} deadlock"), &program.net, PropertyKind::NoDeadlock, Fairness::None);
         run(&format!("{name} invariant"), &program.net, always(i, 1_000_000), Fairness::None);
     }
-    for (threads, rounds) in [(2, 20), (3, 20), (4, 5)] {
+    for (threads, rounds) in [(2, 20), (3, 6), (4, 2)] {
         let (program, x) = nets::locked_loops(threads, rounds);
         let name = format!("locks {threads} x {rounds}");
         run(&format!("{name} deadlock"), &program.net, PropertyKind::NoDeadlock, Fairness::None);

@@ -21,7 +21,8 @@ pub(crate) struct Model<'a> {
 
 impl<'a> Model<'a> {
     pub(crate) fn new(net: &'a Net, compiled: &'a Compiled) -> Self {
-        let notable = net.transitions.indices().map(|transition| notes::is_notable(net, transition)).collect();
+        let notable =
+            net.transitions.indices().map(|transition| notes::is_notable(net, transition)).collect();
         let has_assumptions = net.transitions.iter().any(|data| data.action == Action::AssumeFail);
         Self { net, compiled, notable, has_assumptions }
     }
@@ -39,8 +40,7 @@ struct Node {
     enabled: u64,
 }
 
-const UNKNOWN: Node =
-    Node { first_edge: 0, n_edges: 0, is_expanded: false, meets_bound: false, enabled: 0 };
+const UNKNOWN: Node = Node { first_edge: 0, n_edges: 0, is_expanded: false, meets_bound: false, enabled: 0 };
 
 /// The graph of states. States are numbered as in its store.
 pub(crate) struct Graph<'a> {
@@ -95,7 +95,11 @@ impl<'a> Graph<'a> {
 
     /// The edges out of a state, which is expanded first where it was not. A state without edges either
     /// repeats forever ([`Graph::stutters`]) or is a dead end of runs that assumptions or bounds cut off.
-    pub(crate) fn edges(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<Range<usize>, StopReason> {
+    pub(crate) fn edges(
+        &mut self,
+        state: StateId,
+        budget: &mut Budget<'_>,
+    ) -> Result<Range<usize>, StopReason> {
         if !self.nodes[state.index()].is_expanded {
             self.expand(state, budget)?;
         }
@@ -164,7 +168,10 @@ impl<'a> Graph<'a> {
             if step.outcome == Outcome::State {
                 match store.insert(next) {
                     Ok((target, _)) => {
-                        #[expect(clippy::cast_possible_truncation, reason = "state and thread are that small")]
+                        #[expect(
+                            clippy::cast_possible_truncation,
+                            reason = "state and thread are that small"
+                        )]
                         let (target, mover) = (target.index() as u32, step.thread as u8);
                         targets.push(target);
                         movers.push(mover);

@@ -12,9 +12,8 @@ pub(crate) struct Condition {
 
 /// The condition that every state must meet, where the formula is an invariant.
 pub(crate) fn condition(formula: &Ltl) -> Option<Condition> {
-    let found = |inner: &Ltl, negated| {
-        is_propositional(inner).then(|| Condition { formula: inner.clone(), negated })
-    };
+    let found =
+        |inner: &Ltl, negated| is_propositional(inner).then(|| Condition { formula: inner.clone(), negated });
     match formula {
         Ltl::Globally(inner) => found(inner, false),
         Ltl::Not(inner) => match &**inner {

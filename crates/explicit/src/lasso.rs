@@ -45,7 +45,8 @@ pub(crate) fn trace(
     let member = |node: u32| is_member.get(node as usize).copied().unwrap_or(false);
 
     let mut prefix = Vec::new();
-    let entry = if member(0) { 0 } else { builder.walk(0, visited, |_, edge| member(edge.target), &mut prefix)? };
+    let entry =
+        if member(0) { 0 } else { builder.walk(0, visited, |_, edge| member(edge.target), &mut prefix)? };
     let steps = |builder: &Builder<'_, '_, '_, '_>, path: &[(u32, Edge)]| -> Vec<Step> {
         let state = |node| builder.product.state(node);
         path.iter().map(|&(from, edge)| (state(from), edge.mover, state(edge.target))).collect()

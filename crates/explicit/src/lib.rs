@@ -43,7 +43,9 @@ mod safety;
 mod scc;
 mod streett;
 
-use pdnet_check::{Engine, Fairness, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict};
+use pdnet_check::{
+    Engine, Fairness, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
+};
 use pdnet_space::Compiled;
 
 use crate::budget::Budget;
@@ -78,7 +80,8 @@ impl Engine for Explicit {
                 Ok(Some(kind)) => goals.push((position, kind)),
                 Ok(None) => {}
                 Err(text) => {
-                    outcomes[position] = Some(Outcome { verdict: unsupported(text), stats: Stats::default() });
+                    outcomes[position] =
+                        Some(Outcome { verdict: unsupported(text), stats: Stats::default() });
                 }
             }
         }

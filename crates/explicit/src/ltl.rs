@@ -23,7 +23,8 @@ pub(crate) fn check(
 ) -> Outcome {
     let search = budget.search();
     let mut last = Progress { states: 0, transitions: 0, frontier: 0, memory_bytes: 0 };
-    let verdict = decide(graph, (formula, atoms), fairness, budget, &mut last).unwrap_or_else(Verdict::Unknown);
+    let verdict =
+        decide(graph, (formula, atoms), fairness, budget, &mut last).unwrap_or_else(Verdict::Unknown);
     Outcome { verdict, stats: budget.stats(&search, &last) }
 }
 
@@ -36,8 +37,8 @@ fn decide(
 ) -> Result<Verdict, StopReason> {
     let (net, compiled) = (graph.model.net, graph.model.compiled);
     let names = atoms.iter().map(|atom| atom.text.clone()).collect();
-    let automaton = translate(&formula.negated(), names)
-        .map_err(|error| StopReason::Unsupported(error.to_string()))?;
+    let automaton =
+        translate(&formula.negated(), names).map_err(|error| StopReason::Unsupported(error.to_string()))?;
     let atoms = Atoms::new(net, compiled, atoms.iter().map(|atom| &atom.expr))
         .map_err(|error| StopReason::Unsupported(error.0))?;
     // A prefix that can be continued can be continued fairly, because the scheduler may be fair from then on;

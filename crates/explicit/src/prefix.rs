@@ -35,7 +35,10 @@ pub(crate) fn is_terminal(automaton: &Automaton) -> bool {
 
 /// Breadth-first search for a run after which the automaton accepts everything; the first one found is a
 /// shortest one.
-pub(crate) fn search(product: &mut Product<'_, '_>, budget: &mut Budget<'_>) -> Result<Option<Trace>, StopReason> {
+pub(crate) fn search(
+    product: &mut Product<'_, '_>,
+    budget: &mut Budget<'_>,
+) -> Result<Option<Trace>, StopReason> {
     // Nodes are numbered as they are found, which is the order of a breadth-first search.
     let mut parents: Vec<(u32, u8)> = vec![(0, 0)];
     let mut edges = Vec::new();

@@ -70,7 +70,8 @@ impl<'p, 'a> Product<'p, 'a> {
         budget: &Budget<'_>,
     ) -> Result<Self, StopReason> {
         let initial = graph.initial()?;
-        let universal = automaton.states.indices().map(|state| prefixes && automaton.is_universal_from(state));
+        let universal =
+            automaton.states.indices().map(|state| prefixes && automaton.is_universal_from(state));
         let mut product = Self {
             universal: universal.collect(),
             graph,
@@ -113,17 +114,21 @@ impl<'p, 'a> Product<'p, 'a> {
         budget.tick(|| self.progress())?;
         let (state, at) = self.nodes[node as usize];
         let successors = self.graph.edges(state, budget)?;
-        self.graph.note(state, &mut self.notes);
         let stutters = self.graph.stutters(state);
         let compiled = self.graph.model.compiled;
         let loaded = self.graph.state(state);
         let is_deadlock = stutters && !compiled.has_ended(loaded);
         let letter = self.atoms.letter(compiled, loaded, is_deadlock);
         let automaton = self.automaton;
+        if automaton.successors(at, letter).next().is_none() {
+            // The runs that come here satisfy the formula whatever they meet later: nothing is to be noted.
+            return Ok(Expansion::Edges);
+        }
+        self.graph.note(state, &mut self.notes);
         if automaton.successors(at, letter).any(|edge| self.universal[edge.target.index()]) {
             // Where every run fails an assumption there is nothing to look for.
-            let is_run = !self.graph.model.has_assumptions
-                || self.continuations.exists(self.graph, state, budget)?;
+            let is_run =
+                !self.graph.model.has_assumptions || self.continuations.exists(self.graph, state, budget)?;
             return Ok(if is_run { Expansion::Accepted } else { Expansion::Edges });
         }
         let first = edges.len();

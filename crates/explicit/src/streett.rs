@@ -24,7 +24,8 @@ pub(crate) fn refine(
     let mut pending = vec![component];
     let mut edges: Vec<Edge> = Vec::new();
     while let Some(nodes) = pending.pop() {
-        let position: FxHashMap<u32, usize> = nodes.iter().enumerate().map(|(at, &node)| (node, at)).collect();
+        let position: FxHashMap<u32, usize> =
+            nodes.iter().enumerate().map(|(at, &node)| (node, at)).collect();
         let mut successors: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
         let mut summary: Option<Summary> = None;
         let mut has_cycle = false;

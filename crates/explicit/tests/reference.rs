@@ -13,7 +13,7 @@ use pdnet_check::{
 };
 use pdnet_explicit::Explicit;
 use pdnet_logic::{Atom, Ltl, translate};
-use pdnet_net::{Action, Effect, Expr, Interpreter, Marking, Net, PlaceForm, Successor, Transition};
+use pdnet_net::{Action, Expr, Interpreter, Marking, Net, PlaceForm, Successor, Transition};
 
 #[path = "../../space/tests/nets/mod.rs"]
 mod nets;
@@ -228,30 +228,33 @@ fn property(kind: PropertyKind) -> Property {
 #[test]
 fn random_programs_get_the_verdicts_of_the_naive_checker() {
     let seed = Rng::test_seed(3);
-    let n_cases = std::env::var("PDNET_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(400);
+    let n_cases = std::env::var("PDNET_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(900);
     let mut rng = Rng::new(seed);
     let (mut n_holds, mut n_violated, mut n_unknown) = (0, 0, 0);
+    // Violated formulas by fairness: each kind of fairness must make a difference somewhere.
+    let mut n_by_fairness = [0; 3];
     for case in 0..n_cases {
-        let net = nets::random(&mut rng).net;
+        let net = if case % 3 == 0 { nets::random(&mut rng).net } else { nets::random_loops(&mut rng).net };
         let atoms = random_atoms(&mut rng, &net);
-        let Some(reference) = explore(&net, &atoms, 60) else { continue };
+        let Some(reference) = explore(&net, &atoms, 80) else { continue };
         let has_assumptions = net.transitions.iter().any(|data| data.action == Action::AssumeFail);
         let n_transitions = net.transitions.len();
         let some: Vec<Transition> = (0..3).map(|_| Transition::new(rng.below(n_transitions))).collect();
-        let mut properties = vec![
-            property(PropertyKind::NeverFires(some.clone())),
-            property(PropertyKind::NoDeadlock),
-        ];
-        let mut formulas = Vec::new();
+        let mut properties =
+            vec![property(PropertyKind::NeverFires(some.clone())), property(PropertyKind::NoDeadlock)];
         for height in [1, 2, 3, 4] {
             let mut formula = random_formula(&mut rng, height, atoms.len());
             if height == 1 {
                 formula = Ltl::globally(Ltl::atom(Atom::new(0)));
             }
-            formulas.push(formula.clone());
             properties.push(property(PropertyKind::Ltl { formula, atoms: atoms.clone() }));
         }
-        for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+        for formula in
+            [Ltl::globally(Ltl::finally(Ltl::atom(Atom::new(1)))), Ltl::finally(Ltl::atom(Atom::new(2)))]
+        {
+            properties.push(property(PropertyKind::Ltl { formula, atoms: atoms.clone() }));
+        }
+        for (kind, fairness) in [Fairness::None, Fairness::Weak, Fairness::Strong].into_iter().enumerate() {
             let request = Request { net: &net, properties: &properties, fairness, limits: Limits::default() };
             let outcomes = Explicit.check(&request, &mut Silent);
             assert_eq!(outcomes.len(), properties.len());
@@ -259,7 +262,8 @@ fn random_programs_get_the_verdicts_of_the_naive_checker() {
                 let about = || format!("seed {seed}, case {case}, {fairness:?}, {:?}:\n{net}", property.kind);
                 let (breaks, shortest) = match &property.kind {
                     PropertyKind::NeverFires(_) => {
-                        let steps = some.iter().filter_map(|transition| reference.fires.get(transition)).min();
+                        let steps =
+                            some.iter().filter_map(|transition| reference.fires.get(transition)).min();
                         (steps.is_some(), steps.copied())
                     }
                     PropertyKind::NoDeadlock => (reference.deadlock.is_some(), reference.deadlock),
@@ -273,6 +277,7 @@ fn random_programs_get_the_verdicts_of_the_naive_checker() {
                 match &outcome.verdict {
                     Verdict::Violated(trace) => {
                         n_violated += 1;
+                        n_by_fairness[kind] += 1;
                         let replayed = replay(&net, property, fairness, trace);
                         assert!(replayed.is_ok(), "{:?} of {trace:?}, {}", replayed.err(), about());
                         let behind_bound = reference.has_bound && trace.end == TraceEnd::Any;
@@ -294,6 +299,6 @@ fn random_programs_get_the_verdicts_of_the_naive_checker() {
             }
         }
     }
+    assert!(n_by_fairness[0] > n_by_fairness[1] && n_by_fairness[1] > n_by_fairness[2], "{n_by_fairness:?}");
     assert!(n_holds > 200 && n_violated > 200 && n_unknown > 20, "{n_holds} {n_violated} {n_unknown}");
-    let _ = Effect::None;
 }

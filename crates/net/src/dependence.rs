@@ -103,7 +103,8 @@ impl<'a> Builder<'a> {
                 continue;
             };
             if statement != entry && (governors.is_empty() || unavoidable.has(entry)) {
-                let enters: Vec<Transition> = self.nodes[entry].steps.iter().map(|&(enter, _)| enter).collect();
+                let enters: Vec<Transition> =
+                    self.nodes[entry].steps.iter().map(|&(enter, _)| enter).collect();
                 for enter in enters {
                     self.govern(enter, statement, Dependence::Control);
                 }
@@ -222,9 +223,10 @@ impl<'a> Builder<'a> {
         for (transition, data) in self.net.transitions.iter_enumerated() {
             for arc in &data.arcs {
                 match (data.action, arc) {
-                    (Action::Signal | Action::Broadcast, ArcData::Put { place, .. } | ArcData::Drain { to: place, .. })
-                        if !self.net.is_frame_place(*place) =>
-                    {
+                    (
+                        Action::Signal | Action::Broadcast,
+                        ArcData::Put { place, .. } | ArcData::Drain { to: place, .. },
+                    ) if !self.net.is_frame_place(*place) => {
                         wakes.push((transition, *place));
                     }
                     (Action::Wait3, ArcData::Take { place, .. }) if !self.net.is_frame_place(*place) => {

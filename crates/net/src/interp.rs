@@ -165,8 +165,12 @@ impl<'a> Interpreter<'a> {
         let data = &self.net.transitions[transition];
         if arc_idx == 1 {
             // The frame's token is bound: now the free variables, which later arcs may use.
-            let choices: Vec<Var> =
-                data.vars.iter_enumerated().filter(|(_, var)| var.choice.is_some()).map(|(var, _)| var).collect();
+            let choices: Vec<Var> = data
+                .vars
+                .iter_enumerated()
+                .filter(|(_, var)| var.choice.is_some())
+                .map(|(var, _)| var)
+                .collect();
             return self.choose(marking, transition, &choices, binding, firings);
         }
         self.bind_arc(marking, transition, arc_idx, binding, firings);
@@ -293,11 +297,11 @@ impl<'a> Interpreter<'a> {
                     }
                     next.put(*place, token);
                 }
-                ArcData::Write { place, key, value, when } => {
-                    if when.as_ref().is_none_or(|when| when.eval(&view) != 0) {
-                        let key: Token = key.iter().map(|part| part.eval(&view)).collect();
-                        self.set_cell(&mut next, *place, key, value.eval(&view));
-                    }
+                ArcData::Write { place, key, value, when }
+                    if when.as_ref().is_none_or(|when| when.eval(&view) != 0) =>
+                {
+                    let key: Token = key.iter().map(|part| part.eval(&view)).collect();
+                    self.set_cell(&mut next, *place, key, value.eval(&view));
                 }
                 _ => {}
             }

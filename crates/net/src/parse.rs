@@ -7,8 +7,8 @@ use pdnet_base::{Idx, IndexVec};
 use pdnet_source::{Diagnostic, File, Pos, SourceMap, Span};
 
 use crate::net::{
-    ArcData, Base, CellData, ColorData, Dependence, Domain, FunctionData, Pattern, Place, PlaceData, PlaceForm,
-    PlaceKind, Scope, TransitionData, VarData,
+    ArcData, Base, CellData, ColorData, Dependence, Domain, FunctionData, Pattern, Place, PlaceData,
+    PlaceForm, PlaceKind, Scope, TransitionData, VarData,
 };
 use crate::{Action, BinaryOp, Expr, IntType, Net, UnaryOp};
 
@@ -75,8 +75,8 @@ fn split_words(text: &str, file: File) -> Parse<Vec<(Word, Span)>> {
             ch if ch.is_whitespace() => {}
             ch => {
                 let mut bare = String::from(ch);
-                while let Some((_, next)) =
-                    chars.next_if(|&(_, next)| !next.is_whitespace() && !matches!(next, '(' | ')' | '"' | '#'))
+                while let Some((_, next)) = chars
+                    .next_if(|&(_, next)| !next.is_whitespace() && !matches!(next, '(' | ')' | '"' | '#'))
                 {
                     bare.push(next);
                 }
@@ -290,7 +290,9 @@ impl Parser {
     }
 
     fn pattern(&mut self) -> Parse<Pattern> {
-        if let Some(var) = self.peek_bare().and_then(|word| word.strip_prefix('?')).and_then(|w| index_of("x", w)) {
+        if let Some(var) =
+            self.peek_bare().and_then(|word| word.strip_prefix('?')).and_then(|w| index_of("x", w))
+        {
             self.at += 1;
             return Ok(Pattern::Bind(var));
         }

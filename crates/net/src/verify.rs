@@ -85,9 +85,9 @@ impl Verifier<'_> {
             }
         }
         if let Some(place) = exists(net.atomic) {
-            let is_global = net.places[place].cells().is_some_and(|cells| {
-                matches!(cells.scope, crate::Scope::Global) && cells.length.is_none()
-            });
+            let is_global = net.places[place]
+                .cells()
+                .is_some_and(|cells| matches!(cells.scope, crate::Scope::Global) && cells.length.is_none());
             if !is_global {
                 self.report(place, "has not the shape of `atomic`");
             }
@@ -167,10 +167,15 @@ impl Verifier<'_> {
             if let Some(domain) = &var_data.choice {
                 let ordered = domain.ranges.iter().all(|(low, high)| low <= high)
                     && domain.ranges.windows(2).all(|pair| pair[0].1 < pair[1].0);
-                let typed =
-                    domain.ranges.iter().all(|&(a, b)| self.fits(var_data.base, a) && self.fits(var_data.base, b));
+                let typed = domain
+                    .ranges
+                    .iter()
+                    .all(|&(a, b)| self.fits(var_data.base, a) && self.fits(var_data.base, b));
                 if domain.ranges.is_empty() || !ordered || !typed {
-                    self.report(transition, format!("the choice of {var} is empty, not in order, or not in its type"));
+                    self.report(
+                        transition,
+                        format!("the choice of {var} is empty, not in order, or not in its type"),
+                    );
                 }
             }
         }

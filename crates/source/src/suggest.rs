@@ -6,7 +6,10 @@
 pub fn nearest_name<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let ranked = candidates.into_iter().map(|candidate| (edit_distance(name, candidate), candidate));
-    ranked.filter(|&(distance, _)| distance <= limit).min_by_key(|&(distance, _)| distance).map(|(_, best)| best)
+    ranked
+        .filter(|&(distance, _)| distance <= limit)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, best)| best)
 }
 
 /// Optimal string alignment distance: insertions, deletions, substitutions, swaps of neighbours.

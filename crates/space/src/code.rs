@@ -15,17 +15,52 @@ pub(crate) type Reg = u16;
 /// One instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
-    Unary { op: UnaryOp, ty: IntType, dst: Reg, a: Reg },
-    Binary { op: BinaryOp, ty: IntType, dst: Reg, a: Reg, b: Reg },
-    Convert { ty: IntType, dst: Reg, a: Reg },
-    Copy { dst: Reg, a: Reg },
-    JumpIfZero { a: Reg, to: u32 },
-    Jump { to: u32 },
+    Unary {
+        op: UnaryOp,
+        ty: IntType,
+        dst: Reg,
+        a: Reg,
+    },
+    Binary {
+        op: BinaryOp,
+        ty: IntType,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Convert {
+        ty: IntType,
+        dst: Reg,
+        a: Reg,
+    },
+    Copy {
+        dst: Reg,
+        a: Reg,
+    },
+    JumpIfZero {
+        a: Reg,
+        to: u32,
+    },
+    Jump {
+        to: u32,
+    },
     /// The value of a cell; the key is in the registers from `first` on.
-    Cell { dst: Reg, place: Place, first: Reg, n: u8 },
+    Cell {
+        dst: Reg,
+        place: Place,
+        first: Reg,
+        n: u8,
+    },
     /// Whether a token is there; the prefix is in the registers from `first` on.
-    Marked { dst: Reg, place: Place, first: Reg, n: u8 },
-    Deadlock { dst: Reg },
+    Marked {
+        dst: Reg,
+        place: Place,
+        first: Reg,
+        n: u8,
+    },
+    Deadlock {
+        dst: Reg,
+    },
 }
 
 /// An expression: instructions to run (often none), then the register that has its value.
@@ -305,7 +340,7 @@ mod tests {
                 _ => Expr::Var(Var::new(rng.below(3))),
             };
         }
-        let mut below = |rng: &mut Rng| {
+        let below = |rng: &mut Rng| {
             let height = rng.below(height);
             random_expr(rng, height)
         };

@@ -55,7 +55,11 @@ pub(crate) enum Slot {
     Count(usize),
     /// Tokens that end in a thread: `rows` global words, each a set of threads. A place of the colour
     /// `thread` has one row, one of `index × thread` has a row for each index.
-    Sets { offset: usize, rows: u32, has_rows: bool },
+    Sets {
+        offset: usize,
+        rows: u32,
+        has_rows: bool,
+    },
     /// Tokens that a state has no room for; an error only where something uses them.
     Other,
 }
@@ -119,7 +123,9 @@ impl Layout {
         }
         let shape = |word: &str| Unsupported(format!("the place `{word}` has not its usual shape"));
         if let Some(place) = net.done {
-            let Slot::Sets { offset, has_rows: false, .. } = layout.slots[place] else { return Err(shape("done")) };
+            let Slot::Sets { offset, has_rows: false, .. } = layout.slots[place] else {
+                return Err(shape("done"));
+            };
             layout.done = Some(offset);
         }
         if let Some(place) = net.ended {
@@ -146,7 +152,9 @@ impl Layout {
                 let slot = match (net.components(place), kind) {
                     ([Base::Thread, Base::Depth], PlaceKind::Execution) => Slot::Frames,
                     ([], _) => Slot::Count(self.add_globals([0])),
-                    ([Base::Thread], _) => Slot::Sets { offset: self.add_globals([0]), rows: 1, has_rows: false },
+                    ([Base::Thread], _) => {
+                        Slot::Sets { offset: self.add_globals([0]), rows: 1, has_rows: false }
+                    }
                     (&[Base::Index(rows), Base::Thread], _) => {
                         let words = std::iter::repeat_n(0, rows as usize);
                         Slot::Sets { offset: self.add_globals(words), rows, has_rows: true }

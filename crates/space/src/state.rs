@@ -208,8 +208,9 @@ impl State {
                     return Ok(());
                 }
                 let base = self.frame_base(layout, thread, depth);
-                let owned =
-                    |base: &usize| layout.owner[word_place(self.threads[thread_idx][*base])] == Some(function);
+                let owned = |base: &usize| {
+                    layout.owner[word_place(self.threads[thread_idx][*base])] == Some(function)
+                };
                 match base.filter(owned) {
                     Some(base) => self.thread_mut(thread_idx)[base + cells.offset + at] = value,
                     None if value == layout.frame_template[function][cells.offset + at - 1] => {}

@@ -110,8 +110,10 @@ impl<'c> Successors<'c> {
         let owner = self.compiled.layout.atomic.map_or(0, |offset| self.current.globals[offset]);
         match owner {
             0 => self.current.live,
-            owner => self.compiled.layout.thread_bit(owner.wrapping_sub(1)).map_or(0, i64::cast_unsigned)
-                & self.current.live,
+            owner => {
+                self.compiled.layout.thread_bit(owner.wrapping_sub(1)).map_or(0, i64::cast_unsigned)
+                    & self.current.live
+            }
         }
     }
 
@@ -190,7 +192,9 @@ impl<'c> Successors<'c> {
                         return ControlFlow::Continue(());
                     }
                 }
-                Binding::Member(member) => return self.bind_member(transition, rule, position, member, visit),
+                Binding::Member(member) => {
+                    return self.bind_member(transition, rule, position, member, visit);
+                }
                 Binding::Count { offset } => {
                     if self.current.globals[*offset] == 0 {
                         return ControlFlow::Continue(());
@@ -263,11 +267,8 @@ impl<'c> Successors<'c> {
             match member.row {
                 None => {}
                 Some(Part::Bind(var)) => self.registers[var as usize] = row,
-                Some(Part::Is(wanted)) => {
-                    if self.value(wanted) != row {
-                        continue;
-                    }
-                }
+                Some(Part::Is(wanted)) if self.value(wanted) != row => continue,
+                Some(Part::Is(_)) => {}
             }
             let mut members = self.set(member.offset, row).cast_unsigned();
             while members != 0 {
@@ -275,11 +276,8 @@ impl<'c> Successors<'c> {
                 members &= members - 1;
                 match member.thread {
                     Part::Bind(var) => self.registers[var as usize] = thread,
-                    Part::Is(wanted) => {
-                        if self.value(wanted) != thread {
-                            continue;
-                        }
-                    }
+                    Part::Is(wanted) if self.value(wanted) != thread => continue,
+                    Part::Is(_) => {}
                 }
                 self.bind(transition, rule, position + 1, visit)?;
             }
@@ -287,7 +285,11 @@ impl<'c> Successors<'c> {
         ControlFlow::Continue(())
     }
 
-    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "the row was looked at before")]
+    #[expect(
+        clippy::cast_sign_loss,
+        clippy::cast_possible_truncation,
+        reason = "the row was looked at before"
+    )]
     fn set(&self, offset: usize, row: i64) -> i64 {
         self.current.globals[offset + row as usize]
     }
@@ -306,11 +308,9 @@ impl<'c> Successors<'c> {
                     }
                 }
             }
-            Key::Any { thread, depth, index } => (
-                self.value(thread),
-                self.optional(depth).unwrap_or(0),
-                self.optional(index).unwrap_or(0),
-            ),
+            Key::Any { thread, depth, index } => {
+                (self.value(thread), self.optional(depth).unwrap_or(0), self.optional(index).unwrap_or(0))
+            }
         };
         self.current.cell(&self.compiled.layout, cells, thread, depth, index)
     }
@@ -401,11 +401,9 @@ impl<'c> Successors<'c> {
                     }
                     (self.registers[0], self.registers[1], index)
                 }
-                Key::Any { thread, depth, index } => (
-                    self.value(thread),
-                    self.optional(depth).unwrap_or(0),
-                    self.optional(index).unwrap_or(0),
-                ),
+                Key::Any { thread, depth, index } => {
+                    (self.value(thread), self.optional(depth).unwrap_or(0), self.optional(index).unwrap_or(0))
+                }
             };
             self.next.set_cell(layout, &write.cells, key, value)?;
         }
@@ -482,7 +480,9 @@ impl<'c> Successors<'c> {
                     return self.next.push_frame(layout, thread, depth, place);
                 };
                 self.taken.remove(at);
-                debug_assert!(rule.moves_to.is_none() || (thread, depth) != (self.registers[0], self.registers[1]));
+                debug_assert!(
+                    rule.moves_to.is_none() || (thread, depth) != (self.registers[0], self.registers[1])
+                );
                 let (Some(base), Ok(thread)) =
                     (self.next.frame_base(layout, thread, depth), usize::try_from(thread))
                 else {

@@ -1,9 +1,7 @@
 //! Transitions, compiled: first the steps that bind their variables, then what firing them changes.
 
 use pdnet_base::{Idx as _, IndexVec};
-use pdnet_net::{
-    ArcData, Domain, Effect, Expr, Function, Net, Pattern, Place, Transition, TransitionData,
-};
+use pdnet_net::{ArcData, Domain, Effect, Expr, Function, Net, Pattern, Place, Transition, TransitionData};
 
 use crate::code::{self, Code, Operand, Reg, reg};
 use crate::layout::{Cells, Home, Layout, Slot, no_room};
@@ -54,10 +52,21 @@ pub(crate) struct Member<P> {
 /// The tokens of a place whose first components are given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Prefix {
-    Count { offset: usize },
+    Count {
+        offset: usize,
+    },
     /// Rows and threads; absent components stand for all of them.
-    Sets { offset: usize, rows: u32, row: Option<Operand>, thread: Option<Operand> },
-    Frames { place: Place, thread: Option<Operand>, depth: Option<Operand> },
+    Sets {
+        offset: usize,
+        rows: u32,
+        row: Option<Operand>,
+        thread: Option<Operand>,
+    },
+    Frames {
+        place: Place,
+        thread: Option<Operand>,
+        depth: Option<Operand>,
+    },
 }
 
 /// A step that binds variables or asks whether something is there.
@@ -349,7 +358,9 @@ impl Compiler<'_> {
             Slot::Sets { offset, rows, has_rows: false } => {
                 Ok(Prefix::Sets { offset, rows, row: None, thread: first })
             }
-            Slot::Sets { offset, rows, has_rows: true } => Ok(Prefix::Sets { offset, rows, row: first, thread: second }),
+            Slot::Sets { offset, rows, has_rows: true } => {
+                Ok(Prefix::Sets { offset, rows, row: first, thread: second })
+            }
             Slot::Nothing | Slot::Cells(_) | Slot::Other => Err(no_room(self.net, place)),
         }
     }

@@ -11,8 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pdnet_base::Rng;
 use pdnet_check::{
-    AtomData, Engine, Fairness, Limits, Outcome, Property, PropertyKind, Request, Silent, TraceEnd, StopReason,
-    Verdict, replay,
+    AtomData, Engine, Fairness, Limits, Outcome, Property, PropertyKind, Request, Silent, StopReason,
+    TraceEnd, Verdict, replay,
 };
 use pdnet_logic::Ltl;
 use pdnet_net::{Action, Net, Transition};

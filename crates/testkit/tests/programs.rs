@@ -29,7 +29,8 @@ void __pdnet_assert(_Bool); void abort(void); void exit(int);
 fn without_headers(text: &str) -> String {
     let body: Vec<&str> = text.lines().filter(|line| !line.starts_with("#include")).collect();
     let body = body.join("\n").replace("assert(", "__pdnet_assert(");
-    let body = body.replace("PTHREAD_MUTEX_INITIALIZER", "{ 0 }").replace("PTHREAD_COND_INITIALIZER", "{ 0 }");
+    let body =
+        body.replace("PTHREAD_MUTEX_INITIALIZER", "{ 0 }").replace("PTHREAD_COND_INITIALIZER", "{ 0 }");
     format!("{PRELUDE}{}", body.replace("NULL", "((void *)0)"))
 }
 
@@ -77,7 +78,12 @@ fn programs_get_the_verdicts_of_the_reference() {
             };
             let atoms = exprs.iter().enumerate().map(named).collect();
             let kind = PropertyKind::Ltl { formula: formula.ltl.clone(), atoms };
-            properties.push(Property { name: "ltl".into(), text: formula.to_string(), class: "valid-ltl", kind });
+            properties.push(Property {
+                name: "ltl".into(),
+                text: formula.to_string(),
+                class: "valid-ltl",
+                kind,
+            });
         }
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
         let report = compare(&Explicit, &graph, &properties, fairness, true)

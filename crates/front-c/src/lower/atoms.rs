@@ -247,7 +247,13 @@ impl Lowerer<'_> {
         None
     }
 
-    fn local_value(&mut self, thread: &ThreadRef, name: &Name, indices: &[Expr], span: Span) -> Option<Typed> {
+    fn local_value(
+        &mut self,
+        thread: &ThreadRef,
+        name: &Name,
+        indices: &[Expr],
+        span: Span,
+    ) -> Option<Typed> {
         let (function, variable) = self.local_named(thread, name)?;
         if matches!(self.program.variables[variable].storage, Storage::Static(_)) {
             return self.variable_value(variable, indices, span);
@@ -336,7 +342,8 @@ fn literal(value: i128, suffix: IntSuffix, model: DataModel) -> Typed {
     };
     let least = [32, long_bits, 64][usize::from(suffix.longs.min(2))];
     let fits = |ty: IntType| ty.to_i128(ty.min()) <= value && value <= ty.to_i128(ty.max());
-    let candidates = [least, 64].into_iter().flat_map(|bits| [true, false].map(|signed| IntType { bits, signed }));
+    let candidates =
+        [least, 64].into_iter().flat_map(|bits| [true, false].map(|signed| IntType { bits, signed }));
     let allowed = candidates.filter(|ty| match (suffix.unsigned, suffix.decimal) {
         (true, _) => !ty.signed,
         (false, true) => ty.signed,

@@ -60,9 +60,7 @@ impl Lowerer<'_> {
         let name = data.name.clone();
         let callee = *self.functions.get(&function)?;
         let values = self.arguments(arguments);
-        if self.frame.current.is_none() {
-            return None;
-        }
+        self.frame.current?;
         if values.len() < data.params.len() {
             let message = format!("too few arguments in the call of `{name}`");
             self.error(Diagnostic::error("too-few-arguments", message).at(span, ""));
@@ -85,7 +83,8 @@ impl Lowerer<'_> {
             // With recursion the depth has a bound; a run that meets it is not followed.
             let limit = Expr::Const(i64::from(self.net.max_depth));
             let fits = flow::binary(BinaryOp::Lt, callee_depth(), limit);
-            let too_deep = Step::new(Action::Bound(Bound::Depth), text, None).when(Expr::logical_not(fits.clone()));
+            let too_deep =
+                Step::new(Action::Bound(Bound::Depth), text, None).when(Expr::logical_not(fits.clone()));
             steps[0] = steps[0].clone().when(fits);
             steps.push(too_deep);
         }

@@ -154,7 +154,9 @@ impl Lowerer<'_> {
         let scope = match data.storage {
             Storage::Global | Storage::Static(_) => Scope::Global,
             Storage::ThreadLocal => Scope::Thread,
-            Storage::Local(function) | Storage::Param(function) => Scope::Frame(*self.functions.get(&function)?),
+            Storage::Local(function) | Storage::Param(function) => {
+                Scope::Frame(*self.functions.get(&function)?)
+            }
         };
         let mut cells = CellData { scope, length, value, default: 0, listed: Vec::new() };
         if let Some(init) = &data.init {
@@ -316,7 +318,8 @@ impl Lowerer<'_> {
             let mut value = self.value(index);
             let later_steps = indices[position + 1..].iter().any(|later| self.class(later).steps);
             let later_shared = indices[position + 1..].iter().any(|later| self.class(later).shared);
-            let unstable = (later_steps && !self.is_stable(&value)) || (later_shared && self.is_shared_expr(&value));
+            let unstable =
+                (later_steps && !self.is_stable(&value)) || (later_shared && self.is_shared_expr(&value));
             let length = i64::try_from(length).unwrap_or(i64::MAX);
             self.check_index(&value, length, index.span);
             if unstable {

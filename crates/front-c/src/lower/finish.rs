@@ -21,7 +21,8 @@ impl Lowerer<'_> {
 
     /// Redirects all arcs to the place that stands for theirs.
     fn unite_places(&mut self) {
-        let resolved: IndexVec<Place, Place> = self.net.places.indices().map(|place| self.resolve(place)).collect();
+        let resolved: IndexVec<Place, Place> =
+            self.net.places.indices().map(|place| self.resolve(place)).collect();
         for data in self.net.transitions.iter_mut() {
             data.arcs.iter_mut().for_each(|arc| map_arc(arc, &|place| resolved[place]));
         }
@@ -62,8 +63,10 @@ impl Lowerer<'_> {
             let written: Vec<Place> = own_writes(data).collect();
             let dying = live.live_at(from).filter(|cell| !live.is_live(to, *cell) && !written.contains(cell));
             let dying: Vec<Place> = dying.collect();
-            let unread: Vec<Place> =
-                written.into_iter().filter(|cell| self.temporaries.contains(cell) && !live.is_live(to, *cell)).collect();
+            let unread: Vec<Place> = written
+                .into_iter()
+                .filter(|cell| self.temporaries.contains(cell) && !live.is_live(to, *cell))
+                .collect();
             let arcs = &mut self.net.transitions[transition].arcs;
             for arc in arcs.iter_mut() {
                 if let ArcData::Write { place, value, .. } = arc
@@ -117,8 +120,11 @@ impl Lowerer<'_> {
             .filter(|(place, _)| renumbered[*place].is_some())
             .map(|(_, data)| data.clone())
             .collect();
-        self.net.transitions =
-            transitions.iter().filter(|data| data.source().is_some_and(|from| reached[from])).cloned().collect();
+        self.net.transitions = transitions
+            .iter()
+            .filter(|data| data.source().is_some_and(|from| reached[from]))
+            .cloned()
+            .collect();
         // A place that is gone stays only in lists that are filtered below.
         self.renumber(&|place| renumbered[place]);
     }
@@ -175,7 +181,9 @@ fn map_arc(arc: &mut ArcData, new: &dyn Fn(Place) -> Place) {
 /// Where the moving frame goes on.
 fn frame_target(lowerer: &Lowerer<'_>, data: &TransitionData) -> Option<Place> {
     data.arcs.iter().find_map(|arc| match arc {
-        ArcData::Put { place, token } if lowerer.net.is_frame_place(*place) && *token == frame_key() => Some(*place),
+        ArcData::Put { place, token } if lowerer.net.is_frame_place(*place) && *token == frame_key() => {
+            Some(*place)
+        }
         _ => None,
     })
 }
@@ -251,6 +259,6 @@ impl Liveness {
     }
 
     fn live_at(&self, at: Place) -> impl Iterator<Item = Place> {
-        self.cells.iter().map(|(place, _)| *place).filter(move |cell| self.is_live(at, *cell))
+        self.cells.keys().copied().filter(move |cell| self.is_live(at, *cell))
     }
 }

@@ -58,7 +58,8 @@ impl<'a> Lowerer<'a> {
         };
         net.done = Some(net.add_token_place("ended threads", PlaceKind::Execution, vec![Base::Thread]));
         net.ended = Some(net.add_token_place("end of process", PlaceKind::Execution, vec![]));
-        let counter = CellData { scope: Scope::Global, length: None, value: IntType::U8, default: 1, listed: vec![] };
+        let counter =
+            CellData { scope: Scope::Global, length: None, value: IntType::U8, default: 1, listed: vec![] };
         let thread_counter = net.add_cells("number of threads", counter);
         net.places[thread_counter].internal = true;
         let frame = Frame {
@@ -98,8 +99,13 @@ impl<'a> Lowerer<'a> {
             frame,
         };
         if lowerer.survey.joins_result {
-            let cells =
-                CellData { scope: Scope::Thread, length: None, value: IntType::U64, default: 0, listed: vec![] };
+            let cells = CellData {
+                scope: Scope::Thread,
+                length: None,
+                value: IntType::U64,
+                default: 0,
+                listed: vec![],
+            };
             let place = lowerer.net.add_cells("thread result", cells);
             lowerer.net.places[place].internal = true;
             lowerer.thread_results = Some(place);
@@ -129,7 +135,8 @@ impl<'a> Lowerer<'a> {
             }
             let returns_value = data.result.ty != Type::Void && source != self.program.main;
             let is_start = self.survey.start_routines.contains(&source);
-            let wanted = self.survey.result_used.contains(&source) || (is_start && self.thread_results.is_some());
+            let wanted =
+                self.survey.result_used.contains(&source) || (is_start && self.thread_results.is_some());
             if returns_value && wanted {
                 let value = self.int_type_at(&data.result.ty, data.span);
                 let scope = Scope::Frame(function);
@@ -187,7 +194,8 @@ impl<'a> Lowerer<'a> {
         } else if self.survey.start_routines.contains(&source) {
             let mut step = Step::new(Action::ThreadEnd, format!("{name} returns: end of thread"), None);
             if let (Some(results), Some(&result)) = (self.thread_results, self.results.get(&source)) {
-                step = step.write(results, vec![TransitionBuilder::thread()], Expr::Cell(result, frame_key()));
+                step =
+                    step.write(results, vec![TransitionBuilder::thread()], Expr::Cell(result, frame_key()));
             }
             self.emit_from(exit, end, step.when(at_bottom));
         }

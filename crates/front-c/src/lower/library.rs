@@ -189,8 +189,13 @@ impl Lowerer<'_> {
             return cells;
         }
         let mut add = |name: &str| {
-            let cells =
-                CellData { scope: Scope::Global, length: None, value: IntType::U8, default: 0, listed: vec![] };
+            let cells = CellData {
+                scope: Scope::Global,
+                length: None,
+                value: IntType::U8,
+                default: 0,
+                listed: vec![],
+            };
             let place = self.net.add_cells(name, cells);
             self.net.places[place].internal = true;
             place

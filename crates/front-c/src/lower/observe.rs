@@ -125,17 +125,18 @@ impl Lowerer<'_> {
     pub(crate) fn local_named(&mut self, thread: &ThreadRef, name: &Name) -> Option<(Function, Variable)> {
         let function = self.function_named(&thread.function)?;
         let variables = &self.program.variables;
-        let of_function = |storage: Storage| {
-            matches!(storage, Storage::Local(f) | Storage::Param(f) | Storage::Static(f) if f == function)
-        };
-        let locals: Vec<_> = variables.iter_enumerated().filter(|(_, data)| of_function(data.storage)).collect();
+        let of_function = |storage: Storage| matches!(storage, Storage::Local(f) | Storage::Param(f) | Storage::Static(f) if f == function);
+        let locals: Vec<_> =
+            variables.iter_enumerated().filter(|(_, data)| of_function(data.storage)).collect();
         let found: Vec<_> = locals.iter().filter(|(_, data)| data.name == name.text).collect();
         match found.as_slice() {
             [(variable, _)] => Some((function, *variable)),
             [] => {
                 let message = format!("`{}` has no local `{name}`", thread.function);
                 let mut diagnostic = Diagnostic::error("unknown-name", message).at(name.span, "not found");
-                if let Some(near) = nearest_name(&name.text, locals.iter().map(|(_, data)| data.name.as_str())) {
+                if let Some(near) =
+                    nearest_name(&name.text, locals.iter().map(|(_, data)| data.name.as_str()))
+                {
                     diagnostic = diagnostic.help(format!("did you mean `{}::{near}`?", thread.function));
                 }
                 self.error(diagnostic);
@@ -144,7 +145,8 @@ impl Lowerer<'_> {
             [first, second, ..] => {
                 let message = format!("`{}` has several locals `{name}`", thread.function);
                 let diagnostic = Diagnostic::error("ambiguous-name", message).at(name.span, "which one?");
-                let diagnostic = diagnostic.context(first.1.span, "this one").context(second.1.span, "or this one");
+                let diagnostic =
+                    diagnostic.context(first.1.span, "this one").context(second.1.span, "or this one");
                 self.error(diagnostic.help("give one of them another name"));
                 None
             }
@@ -170,8 +172,13 @@ impl Lowerer<'_> {
         }
         if !self.functions.contains_key(&function) {
             // No thread ever runs the function: a cell that is never written says so.
-            let data =
-                CellData { scope: Scope::Global, length: None, value: IntType::I64, default: 0, listed: vec![] };
+            let data = CellData {
+                scope: Scope::Global,
+                length: None,
+                value: IntType::I64,
+                default: 0,
+                listed: vec![],
+            };
             let place = self.net.add_cells(&format!("{thread}::{name}"), data);
             self.observers.locals.insert((function, index, variable), place);
             return;

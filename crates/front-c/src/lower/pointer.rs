@@ -39,7 +39,8 @@ impl Lowerer<'_> {
                 return Expr::Const(0);
             };
             let is_whole = matches!(lvalue.kind, crate::tree::LvalueKind::Variable(_));
-            let flat = array_shape(&self.program.variables[variable].ty.ty).is_some_and(|(_, l)| l.len() == 1);
+            let flat =
+                array_shape(&self.program.variables[variable].ty.ty).is_some_and(|(_, l)| l.len() == 1);
             if !is_whole || !flat {
                 self.unsupported(lvalue.span, "pointers into arrays of arrays are");
                 return Expr::Const(0);
@@ -110,7 +111,9 @@ impl Lowerer<'_> {
         let mut targets = Vec::new();
         let mut is_valid = Expr::Const(0);
         for variable in self.survey.pointed.clone() {
-            let Some((element, lengths)) = array_shape(&self.program.variables[variable].ty.ty) else { continue };
+            let Some((element, lengths)) = array_shape(&self.program.variables[variable].ty.ty) else {
+                continue;
+            };
             let Some(number) = self.object_number(variable) else { continue };
             if !self.is_static(variable) || !may_alias(ty, element) {
                 if is_character(ty) && matches!(element, Type::Int(_)) && self.is_static(variable) {

@@ -58,7 +58,8 @@ impl Lowerer<'_> {
     fn create(&mut self, handle: &TreeExpr, start: &TreeExpr, argument: &TreeExpr, span: Span) {
         let ExprKind::FunctionRef(function) = strip_casts(start).kind else {
             let message = "the function that a thread starts in must be named";
-            let diagnostic = Diagnostic::error("unsupported", message).at(start.span, "not the name of a function");
+            let diagnostic =
+                Diagnostic::error("unsupported", message).at(start.span, "not the name of a function");
             return self.error(diagnostic.help("function pointers are not supported yet"));
         };
         let Some(&started) = self.functions.get(&function) else {
@@ -74,7 +75,8 @@ impl Lowerer<'_> {
         };
         let Some((variable, index)) = self.pointed_object(handle) else { return };
         let Some(object) = self.typed_object(variable, index, handle.span) else { return };
-        let handle_shared = self.is_shared_cell(object.place) || object.key.iter().any(|k| self.is_shared_expr(k));
+        let handle_shared =
+            self.is_shared_cell(object.place) || object.key.iter().any(|k| self.is_shared_expr(k));
         if handle_shared && self.is_shared_expr(&argument_value) {
             argument_value = self.spill(argument_value, IntType::U64, argument.span);
         }
@@ -85,14 +87,16 @@ impl Lowerer<'_> {
         let text = self.text(span);
         let mut step = Step::new(Action::Create, text.clone(), Some(to)).calling("pthread_create");
         let first_frame = vec![number.clone(), Expr::Const(0)];
-        step = step.arc(ArcData::Put { place: self.net.functions[started].entry, token: first_frame.clone() });
+        step =
+            step.arc(ArcData::Put { place: self.net.functions[started].entry, token: first_frame.clone() });
         step = step.write(self.thread_counter, vec![], next.clone());
         step = step.write(object.place, object.key, next);
         if let Some(place) = parameter.and_then(|parameter| self.cells_of(parameter, span)) {
             step = step.write(place, first_frame, argument_value);
         }
         step.label = format!("{text} (starts {name})");
-        let bound = Step::new(Action::Bound(Bound::Threads), text, None).when(Expr::logical_not(fits.clone()));
+        let bound =
+            Step::new(Action::Bound(Bound::Threads), text, None).when(Expr::logical_not(fits.clone()));
         self.emit(span, vec![step.when(fits), bound]);
         self.frame.current = Some(to);
     }
@@ -172,9 +176,11 @@ impl Lowerer<'_> {
     }
 
     fn private_index(&mut self, index: Option<Expr>, span: Span) -> Option<Expr> {
-        index.map(|index| {
-            if self.is_shared_expr(&index) { self.spill(index, IntType::I64, span) } else { index }
-        })
+        index.map(
+            |index| {
+                if self.is_shared_expr(&index) { self.spill(index, IntType::I64, span) } else { index }
+            },
+        )
     }
 
     fn has_sync_type(&mut self, variable: Variable, kind: SyncKind, span: Span) -> bool {
@@ -222,7 +228,8 @@ impl Lowerer<'_> {
         let text = self.text(span);
         let taken = Step::new(Action::Lock, format!("{text} (succeeds)"), Some(to));
         let taken = taken.when(Expr::logical_not(mutex.load())).write(mutex.place, mutex.key.clone(), me());
-        let busy = Step::new(Action::Library, format!("{text} (busy)"), Some(to)).when(Expr::truth(mutex.load()));
+        let busy =
+            Step::new(Action::Library, format!("{text} (busy)"), Some(to)).when(Expr::truth(mutex.load()));
         let step = |step: Step, value| {
             step.calling("pthread_mutex_trylock").write(result, frame_key(), Expr::Const(value))
         };
@@ -290,7 +297,12 @@ impl Lowerer<'_> {
     }
 
     /// The mutex or condition variable of a global name, for atoms.
-    pub(crate) fn cell_of_global(&mut self, variable: Variable, index: Option<Expr>, span: Span) -> Option<Expr> {
+    pub(crate) fn cell_of_global(
+        &mut self,
+        variable: Variable,
+        index: Option<Expr>,
+        span: Span,
+    ) -> Option<Expr> {
         let object = self.typed_object(variable, index, span)?;
         Some(object.load())
     }

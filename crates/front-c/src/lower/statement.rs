@@ -210,7 +210,8 @@ impl Lowerer<'_> {
             // A simple statement may take several steps: a thread between them is still there.
             let end = self.frame.current;
             let new = self.net.places.indices().filter(|&new| new >= first_new && Some(new) != end);
-            places.extend(new.filter(|&new| self.net.is_frame_place(new) && !self.return_sites.contains(&new)));
+            places
+                .extend(new.filter(|&new| self.net.is_frame_place(new) && !self.return_sites.contains(&new)));
         }
         let body = self.program.functions[self.frame.source].body.as_ref();
         if let Some(data) = body.and_then(|body| body.labels.get(label)) {
@@ -324,7 +325,8 @@ impl Lowerer<'_> {
         if name.starts_with("__VERIFIER_atomic_") {
             // The section ends after the result was computed.
             if let Some(result) = value.take() {
-                let cells = self.results.get(&self.frame.source).and_then(|&cell| self.net.places[cell].cells());
+                let cells =
+                    self.results.get(&self.frame.source).and_then(|&cell| self.net.places[cell].cells());
                 let ty = cells.map_or(IntType::I64, |cells| cells.value);
                 value = Some(if self.is_stable(&result) { result } else { self.spill(result, ty, span) });
             }
@@ -422,12 +424,17 @@ fn starts_with_step(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Expr(expr) => matches!(
             expr.kind,
-            ExprKind::Assign(..) | ExprKind::CompoundAssign { .. } | ExprKind::Step { .. } | ExprKind::Call(..)
+            ExprKind::Assign(..)
+                | ExprKind::CompoundAssign { .. }
+                | ExprKind::Step { .. }
+                | ExprKind::Call(..)
         ),
         StmtKind::Block(stmts) => stmts.first().is_some_and(starts_with_step),
-        StmtKind::If(..) | StmtKind::While(..) | StmtKind::Switch(..) | StmtKind::Return(_) | StmtKind::Goto(_) => {
-            true
-        }
+        StmtKind::If(..)
+        | StmtKind::While(..)
+        | StmtKind::Switch(..)
+        | StmtKind::Return(_)
+        | StmtKind::Goto(_) => true,
         StmtKind::Declare(..)
         | StmtKind::DoWhile(..)
         | StmtKind::For(..)

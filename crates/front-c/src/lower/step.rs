@@ -167,9 +167,10 @@ impl Reader<'_> {
             ArcData::Drain { place, prefix, to } => {
                 ArcData::Drain { place: *place, prefix: self.exprs(prefix), to: *to }
             }
-            ArcData::Read { .. } | ArcData::Write { .. } | ArcData::Governed { .. } | ArcData::Governs { .. } => {
-                arc.clone()
-            }
+            ArcData::Read { .. }
+            | ArcData::Write { .. }
+            | ArcData::Governed { .. }
+            | ArcData::Governs { .. } => arc.clone(),
         }
     }
 

@@ -115,7 +115,8 @@ fn chain(facts: &BTreeMap<Function, Facts>, function: Function, depths: &mut BTr
     if let Some(&depth) = depths.get(&function) {
         return depth;
     }
-    let calls: Vec<Function> = facts.get(&function).map_or(Vec::new(), |found| found.calls.iter().copied().collect());
+    let calls: Vec<Function> =
+        facts.get(&function).map_or(Vec::new(), |found| found.calls.iter().copied().collect());
     let depth = 1 + calls.into_iter().map(|callee| chain(facts, callee, depths)).max().unwrap_or(0);
     depths.insert(function, depth);
     depth
@@ -194,7 +195,9 @@ impl Walker<'_> {
                 self.expr(value, true);
                 self.stmt(body);
             }
-            StmtKind::Case(_, _, body) | StmtKind::Default(body) | StmtKind::Label(_, body) => self.stmt(body),
+            StmtKind::Case(_, _, body) | StmtKind::Default(body) | StmtKind::Label(_, body) => {
+                self.stmt(body)
+            }
             StmtKind::Return(value) => value.iter().for_each(|value| self.expr(value, true)),
             StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Asm => {}
         }

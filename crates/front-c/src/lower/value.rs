@@ -46,10 +46,9 @@ impl Lowerer<'_> {
     /// What evaluating the expression will take.
     pub(crate) fn class(&self, expr: &TreeExpr) -> Class {
         match &expr.kind {
-            ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::FunctionRef(_)
-            | ExprKind::Unsupported(_) => Class::default(),
+            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::FunctionRef(_) | ExprKind::Unsupported(_) => {
+                Class::default()
+            }
             ExprKind::AddressOf(lvalue) | ExprKind::Decay(lvalue) => {
                 // Only the index is evaluated.
                 Class { shared: self.class_of_indices(lvalue).shared, ..self.class_of_load(lvalue) }
@@ -272,7 +271,9 @@ impl Lowerer<'_> {
         match op {
             UnaryOp::Not => Expr::logical_not(value),
             UnaryOp::Negate => Expr::unary(NetUnary::Neg, self.int_type_at(&operand.ty, operand.span), value),
-            UnaryOp::Complement => Expr::unary(NetUnary::Not, self.int_type_at(&operand.ty, operand.span), value),
+            UnaryOp::Complement => {
+                Expr::unary(NetUnary::Not, self.int_type_at(&operand.ty, operand.span), value)
+            }
         }
     }
 
@@ -436,7 +437,14 @@ impl Lowerer<'_> {
         parts.any(|part| self.is_shared_expr(part))
     }
 
-    fn increment(&mut self, target: &Lvalue, decrement: bool, postfix: bool, wanted: bool, span: Span) -> Expr {
+    fn increment(
+        &mut self,
+        target: &Lvalue,
+        decrement: bool,
+        postfix: bool,
+        wanted: bool,
+        span: Span,
+    ) -> Expr {
         self.refuse_odd_pointer(&target.ty.ty, span);
         let Some(object) = self.object(target) else { return Expr::Const(0) };
         let promoted = if object.ty.bits < 32 { IntType::I32 } else { object.ty };

@@ -4,8 +4,8 @@
 
 use pdnet_base::Rng;
 use pdnet_net::{
-    Action, ArcData, Base, BinaryOp, Bound, CellData, Domain, Expr, Fault, Function, FunctionData, IntType, Net,
-    Pattern, Place, PlaceForm, PlaceKind, Scope, Transition, TransitionBuilder as Builder,
+    Action, ArcData, Base, BinaryOp, Bound, CellData, Domain, Expr, Fault, Function, FunctionData, IntType,
+    Net, Pattern, Place, PlaceForm, PlaceKind, Scope, Transition, TransitionBuilder as Builder,
 };
 
 /// A net in the making.
@@ -196,7 +196,14 @@ impl Program {
     }
 
     /// Calls a function; the argument goes into its local, the result comes from there.
-    pub(crate) fn call(&mut self, from: Place, to: Place, function: Function, argument: Place, value: impl Fn(Expr) -> Expr) {
+    pub(crate) fn call(
+        &mut self,
+        from: Place,
+        to: Place,
+        function: Function,
+        argument: Place,
+        value: impl Fn(Expr) -> Expr,
+    ) {
         let caller = self.net.places[from].function.expect("a place of a function");
         let wait = self.place(caller);
         let (entry, exit) = (self.entry(function), self.exit(function));
@@ -269,7 +276,11 @@ pub(crate) fn counter(n_threads: i64, with_lock: bool) -> (Program, Transition, 
     let tmp = p.local(worker, "tmp");
     let [a, b, c, d] = [(); 4].map(|()| p.place(worker));
     let entry = p.entry(worker);
-    if with_lock { p.lock(entry, a, m) } else { drop(p.jump(entry, a)) }
+    if with_lock {
+        p.lock(entry, a, m);
+    } else {
+        p.jump(entry, a);
+    }
     p.step(Action::Assign, (a, Some(b)), |net, builder| {
         let value = builder.read(net, x, vec![]);
         builder.write(tmp, Builder::frame(), value);
@@ -278,7 +289,11 @@ pub(crate) fn counter(n_threads: i64, with_lock: bool) -> (Program, Transition, 
         let value = builder.read(net, tmp, Builder::frame());
         builder.write(x, vec![], add(value, constant(1)));
     });
-    if with_lock { p.unlock(c, d, m) } else { drop(p.jump(c, d)) }
+    if with_lock {
+        p.unlock(c, d, m);
+    } else {
+        p.jump(c, d);
+    }
     p.thread_end(d);
     (p, failing, x)
 }
@@ -457,7 +472,8 @@ pub(crate) fn random(rng: &mut Rng) -> Program {
     let array = p.cells("a", Scope::Global, Some(2), 0);
     let own = p.cells("own", Scope::Thread, None, 0);
     let components = vec![Base::Index(2), Base::Thread];
-    let sets = ["waiting", "woken"].map(|name| p.net.add_token_place(name, PlaceKind::Variable, components.clone()));
+    let sets =
+        ["waiting", "woken"].map(|name| p.net.add_token_place(name, PlaceKind::Variable, components.clone()));
     let plain = p.net.add_token_place("plain", PlaceKind::Variable, vec![]);
     p.net.places[plain].form = PlaceForm::Tokens { initial: vec![vec![]] };
     let locals = functions.map(|function| p.local(function, "l"));
@@ -478,7 +494,9 @@ pub(crate) fn random(rng: &mut Rng) -> Program {
         let callee = 1 + rng.below(2);
         let row = rng.below(3) as i64;
         match rng.below(20) {
-            0 => drop(p.jump(from, to)),
+            0 => {
+                p.jump(from, to);
+            }
             1 => p.update(from, to, global, |old| small(add(old, constant(1)))),
             2 => {
                 p.step(Action::Assign, (from, Some(to)), |net, b| {
@@ -526,7 +544,10 @@ pub(crate) fn random(rng: &mut Rng) -> Program {
             }
             14 => {
                 p.step(Action::Wait1, (from, Some(to)), |_, b| {
-                    b.arc(ArcData::Inhibit { place: sets[0], prefix: vec![constant(row), Builder::thread()] });
+                    b.arc(ArcData::Inhibit {
+                        place: sets[0],
+                        prefix: vec![constant(row), Builder::thread()],
+                    });
                     b.arc(ArcData::Put { place: sets[0], token: vec![constant(row % 2), Builder::thread()] });
                     b.guard(constant(i64::from(row < 2)));
                 });
@@ -582,7 +603,59 @@ pub(crate) fn random(rng: &mut Rng) -> Program {
                     b.guard(Expr::equal(value, constant(row)));
                 });
             }
-            _ => drop(p.jump(from, to)),
+            _ => {
+                p.jump(from, to);
+            }
+        }
+    }
+    p
+}
+
+/// Two or three threads that mostly loop and block each other, so that fairness makes a difference.
+pub(crate) fn random_loops(rng: &mut Rng) -> Program {
+    let n_threads = 2 + rng.below(2);
+    let mut p = Program::new(u32::try_from(n_threads).expect("few"), 1);
+    let globals = [p.global("x", 0), p.global("y", 0)];
+    for thread in 0..n_threads {
+        let function = p.function(&format!("f{thread}"));
+        let mut places = vec![p.entry(function)];
+        places.extend((0..1 + rng.below(2)).map(|_| p.place(function)));
+        p.net.places[places[0]].form = PlaceForm::Tokens { initial: vec![vec![thread as i64, 0]] };
+        if rng.chance(40) {
+            // A loop that holds a lock, and does something with it now and then.
+            let (first, second) = (places[0], places[1]);
+            let cell = *rng.pick(&globals);
+            p.lock(first, second, cell);
+            p.unlock(second, first, cell);
+        }
+        for turn in 0..places.len() - 1 + rng.below(3) {
+            let (from, to) = (places[turn % places.len()], *rng.pick(&places));
+            let cell = *rng.pick(&globals);
+            let value = rng.below(2) as i64;
+            match rng.below(16) {
+                0 | 1 => {
+                    p.jump(from, to);
+                }
+                2 | 3 => p.update(from, to, cell, |old| Expr::equal(old, constant(0))),
+                4 | 5 => p.update(from, to, cell, |_| constant(value)),
+                6..=9 => {
+                    p.step(Action::Assume, (from, Some(to)), |net, b| {
+                        let found = b.read(net, cell, vec![]);
+                        b.guard(Expr::equal(found, constant(value)));
+                    });
+                }
+                10 | 11 => p.lock(from, to, cell),
+                12 => p.unlock(from, to, cell),
+                13 => p.atomic_begin(from, to),
+                14 => p.atomic_end(from, to),
+                _ => {
+                    let action = *rng.pick(&[Action::AssumeFail, Action::ThreadEnd]);
+                    p.step(action, (from, None), |net, b| {
+                        let found = b.read(net, cell, vec![]);
+                        b.guard(Expr::equal(found, constant(value)));
+                    });
+                }
+            }
         }
     }
     p
