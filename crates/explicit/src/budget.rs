@@ -7,6 +7,9 @@ use pdnet_check::{Control, Limits, Observer, Progress, Stats, StopReason};
 /// How many expansions pass between two looks at the clock and at the memory.
 const INTERVAL: u32 = 1024;
 
+/// How many firings of one state pass between two such looks: a choice may have very many values.
+pub(crate) const FIRINGS: u64 = 1 << 14;
+
 /// The least time between two reports.
 const REPORT: Duration = Duration::from_millis(250);
 
@@ -48,7 +51,8 @@ impl<'a> Budget<'a> {
         if is_due { self.look(&progress()) } else { Ok(()) }
     }
 
-    fn look(&mut self, progress: &Progress) -> Result<(), StopReason> {
+    /// Looks at the limits now.
+    pub(crate) fn look(&mut self, progress: &Progress) -> Result<(), StopReason> {
         if let Some(reason) = &self.over {
             return Err(reason.clone());
         }

@@ -153,6 +153,13 @@ impl Emptiness {
         self.order.get(node as usize).is_some_and(|&order| order != UNVISITED)
     }
 
+    fn bytes(&self) -> usize {
+        (self.order.capacity() + self.live.capacity()) * 4
+            + self.roots.capacity() * size_of::<Root>()
+            + self.path.capacity() * size_of::<(u32, usize, usize)>()
+            + self.edges.capacity() * size_of::<Edge>()
+    }
+
     fn order_of(&self, node: u32) -> u32 {
         self.order.get(node as usize).copied().unwrap_or(UNVISITED)
     }
@@ -166,6 +173,7 @@ impl Emptiness {
     ) -> Result<Option<Witness>, StopReason> {
         let node = entry.target;
         let first = self.edges.len();
+        product.search_bytes = self.bytes();
         let expansion = product.expand(node, &mut self.edges, budget)?;
         self.n_visited += 1;
         self.order.resize(product.nodes.len(), UNVISITED);

@@ -7,7 +7,7 @@ use pdnet_check::{Progress, StopReason};
 use pdnet_net::{Action, Firing, Net, Transition};
 use pdnet_space::{Compiled, Outcome, State, StateId, StateStore, Successors};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, FIRINGS};
 use crate::notes::{self, Notes};
 
 /// A net, compiled, with what every search asks about its transitions.
@@ -145,21 +145,21 @@ impl<'a> Graph<'a> {
     }
 
     fn expand(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), StopReason> {
-        let progress = || Progress {
-            states: self.store.len() as u64,
-            transitions: self.targets.len() as u64,
-            frontier: 0,
-            memory_bytes: self.bytes() as u64,
-        };
-        budget.tick(progress)?;
+        budget.tick(|| progress(self.store.len(), self.targets.len(), self.bytes()))?;
         let _ = self.state(state);
         let first_edge = self.targets.len();
         let mut node = Node { first_edge, is_expanded: true, ..UNKNOWN };
         let mut stop = None;
-        let n_before = self.store.len();
+        let (n_before, other_bytes) = (self.store.len(), self.bytes() - self.store.bytes());
+        let mut n_firings = 0_u64;
         let Self { model, store, successors, targets, movers, notable, .. } = self;
         let result = successors.for_each(|step, next| {
             node.enabled |= 1 << step.thread;
+            n_firings += 1;
+            if n_firings.is_multiple_of(FIRINGS) {
+                let bytes = store.bytes() + other_bytes;
+                stop = budget.look(&progress(store.len(), targets.len(), bytes)).err();
+            }
             if model.notable[step.transition] {
                 notable.entry(state).or_default().push(step.transition);
                 let action = model.net.transitions[step.transition].action;
@@ -223,6 +223,10 @@ pub(crate) fn find_firing(
         ControlFlow::Continue(())
     });
     found
+}
+
+fn progress(n_states: usize, n_edges: usize, bytes: usize) -> Progress {
+    Progress { states: n_states as u64, transitions: n_edges as u64, frontier: 0, memory_bytes: bytes as u64 }
 }
 
 /// The reason to stop where numbers of states are used up.

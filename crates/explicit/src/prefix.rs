@@ -45,6 +45,7 @@ pub(crate) fn search(
     let mut node: u32 = 0;
     while (node as usize) < parents.len() {
         edges.clear();
+        product.search_bytes = parents.capacity() * size_of::<(u32, u8)>();
         if product.expand(node, &mut edges, budget)? == Expansion::Accepted {
             let mut path = Vec::new();
             let mut at = node;

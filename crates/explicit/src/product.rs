@@ -56,6 +56,8 @@ pub(crate) struct Product<'p, 'a> {
     pub(crate) nodes: Vec<(StateId, AutState)>,
     table: hashbrown::HashTable<u32>,
     pub(crate) n_edges: u64,
+    /// What the search keeps beside the product.
+    pub(crate) search_bytes: usize,
     pub(crate) notes: Notes,
 }
 
@@ -81,6 +83,7 @@ impl<'p, 'a> Product<'p, 'a> {
             nodes: Vec::new(),
             table: hashbrown::HashTable::new(),
             n_edges: 0,
+            search_bytes: 0,
             notes: Notes::default(),
         };
         product.node(initial, automaton.initial, budget)?;
@@ -164,7 +167,7 @@ impl<'p, 'a> Product<'p, 'a> {
             states: self.nodes.len() as u64,
             transitions: self.n_edges,
             frontier: 0,
-            memory_bytes: (own + self.graph.bytes()) as u64,
+            memory_bytes: (own + self.search_bytes + self.graph.bytes()) as u64,
         }
     }
 }

@@ -7,7 +7,7 @@ use pdnet_check::{AtomData, Outcome, Progress, StopReason, Trace, TraceEnd, Verd
 use pdnet_net::{Firing, Transition};
 use pdnet_space::{Atoms, Outcome as StepOutcome, StateId, StateStore, Successors};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, FIRINGS};
 use crate::continuation::Continuations;
 use crate::graph::{Graph, Model, find_firing, full};
 use crate::invariant::Condition;
@@ -96,12 +96,8 @@ impl<'a> Safety<'a> {
 
     fn progress(&self, n_expanded: usize) -> Progress {
         let continuations = self.continuations.as_ref().map_or(0, |(graph, _)| graph.bytes());
-        Progress {
-            states: self.parents.len() as u64,
-            transitions: self.n_transitions,
-            frontier: (self.parents.len() - n_expanded) as u64,
-            memory_bytes: (self.store.bytes() + self.parents.capacity() * 4 + continuations) as u64,
-        }
+        let memory = self.store.bytes() + self.parents.capacity() * 4 + continuations;
+        progress(self.parents.len(), self.n_transitions, n_expanded, memory)
     }
 
     /// Expands one state after the other until all goals are decided or no state is left.
@@ -141,14 +137,21 @@ impl<'a> Safety<'a> {
         id: StateId,
         successors: &mut Successors<'_>,
         hits: &mut Vec<(usize, Option<Firing>)>,
-        budget: &Budget<'_>,
+        budget: &mut Budget<'_>,
     ) -> Result<bool, StopReason> {
         #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
         let parent = id.index() as u32;
-        let (mut n_enabled, mut stop) = (0, None);
+        let (mut n_enabled, mut stop) = (0_u64, None);
+        let n_transitions = self.n_transitions;
         let Self { model, goals, verdicts, watched, store, parents, notes, .. } = self;
         let result = successors.for_each(|step, next| {
             n_enabled += 1;
+            if n_enabled.is_multiple_of(FIRINGS) {
+                let memory = store.bytes() + parents.capacity() * 4;
+                stop = budget
+                    .look(&progress(parents.len(), n_transitions + n_enabled, id.index(), memory))
+                    .err();
+            }
             if watched[step.transition] {
                 if model.notable[step.transition] {
                     notes.add(model.net, step.transition);
@@ -168,7 +171,7 @@ impl<'a> Safety<'a> {
                     Ok((_, false)) => {}
                     Ok((_, true)) => {
                         parents.push(parent);
-                        stop = budget.allow_states(parents.len()).err();
+                        stop = stop.take().or(budget.allow_states(parents.len()).err());
                     }
                     Err(_) => stop = Some(full()),
                 }
@@ -242,6 +245,11 @@ impl<'a> Safety<'a> {
         prefix.extend(last);
         Trace { prefix, end: end.clone() }
     }
+}
+
+fn progress(n_states: usize, transitions: u64, n_expanded: usize, memory: usize) -> Progress {
+    let frontier = n_states.saturating_sub(n_expanded) as u64;
+    Progress { states: n_states as u64, transitions, frontier, memory_bytes: memory as u64 }
 }
 
 impl Goal {

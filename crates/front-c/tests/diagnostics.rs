@@ -509,7 +509,7 @@ int main(void) { return 0; }
             2 | pthread_mutex_t m = { 1 };
               |                     ^^^^^ sets another kind or state
               |
-              = help: use `pthread_mutex_init` with an attribute object instead
+              = help: only mutexes of the default kind are supported yet
         "#]],
     );
 }

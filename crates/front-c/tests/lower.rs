@@ -438,3 +438,29 @@ fn atoms_have_their_values_at_the_end() {
         assert_eq!(ends, *expected, "{atom} in {text}\n{}", lowered.net);
     }
 }
+
+/// Each row: a program that is refused, and words of the diagnostic.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "int main(void) { int n = 3; int a[n]; a[0] = 1; __pdnet_assert(a[0] == 0); return 0; }",
+        "length is not constant",
+    ),
+    (
+        "int main(void) { int x = 1; int *p = &x; *p = 2; __pdnet_assert(x == 1); return 0; }",
+        "pointers to this object",
+    ),
+    ("struct s { int a; }; struct s g; int main(void) { g.a = 1; return 0; }", "structs"),
+    ("int main(void) { double d = 1.5; return d > 1; }", "floating-point"),
+    ("int f(void) { return 1; } int main(void) { int (*p)(void) = f; return p(); }", "function pointer"),
+    ("int g(int); int main(void) { return g(1); }", "`g` has no body"),
+];
+
+#[test]
+fn what_has_no_net_is_refused() {
+    for (text, words) in REFUSED {
+        match lowered(text, &[], Atomicity::Access) {
+            Ok(_) => panic!("accepted: {text}"),
+            Err(error) => assert!(error.contains(words), "{text}\n{error}"),
+        }
+    }
+}

@@ -27,7 +27,7 @@ index_type! {
 pub struct Net {
     /// What the net was made of: usually a file name.
     pub name: String,
-    /// Names of the source files that positions speak of, by index.
+    /// Names of the source files that positions speak of, by index; empty for those that none does.
     pub files: Vec<String>,
     /// Σ: the colour sets.
     pub colors: IndexVec<Color, ColorData>,

@@ -108,8 +108,10 @@ impl Parser {
             let Word::Bare(word) = word else { return Err(error(span, "expected the start of an item")) };
             match word.as_str() {
                 "file" => {
-                    let file = self.text()?;
-                    net.files.push(file);
+                    let number: u16 = self.number()?;
+                    let size = net.files.len().max(usize::from(number) + 1);
+                    net.files.resize(size, String::new());
+                    net.files[usize::from(number)] = self.text()?;
                 }
                 "color" => {
                     self.expect_index("c", net.colors.len())?;

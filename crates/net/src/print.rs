@@ -13,8 +13,8 @@ use crate::{BinaryOp, Expr, Net, UnaryOp};
 impl fmt::Display for Net {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "net {} threads {} depth {}", quoted(&self.name), self.max_threads, self.max_depth)?;
-        for file in &self.files {
-            writeln!(f, "file {}", quoted(file))?;
+        for (number, file) in self.files.iter().enumerate().filter(|(_, file)| !file.is_empty()) {
+            writeln!(f, "file {number} {}", quoted(file))?;
         }
         for (color, data) in self.colors.iter_enumerated() {
             write!(f, "color {color} =")?;

@@ -33,7 +33,7 @@ pub(crate) fn advice(reason: &StopReason) -> String {
         }
         StopReason::Sampled { .. } => {
             "not all values of an input were tried, and those that were break nothing; \
-             narrow the input with __VERIFIER_assume or a smaller type"
+             an input of 8 bits or less is tried with all its values"
                 .to_owned()
         }
         StopReason::Undefined { fault, .. } => {

@@ -12,6 +12,7 @@
 //! | `code` | expressions as register programs |
 //! | `transition` | transitions as lists of steps that bind and steps that fire |
 //! | `successors` | enumerates the firings of a state |
+//! | `fire` | the state after a firing |
 //! | `atoms` | the atoms of properties on unpacked states |
 //! | `pool` | equal parts of states, stored once |
 //! | `store` | the visited set: states as short vectors of parts |
@@ -40,6 +41,7 @@
 
 mod atoms;
 mod code;
+mod fire;
 mod layout;
 mod pool;
 mod state;
@@ -51,5 +53,5 @@ pub use atoms::Atoms;
 pub use layout::{Layout, Unsupported};
 pub use state::State;
 pub use store::{Full, StateId, StateStore};
-pub use successors::{Outcome, Step, Successors};
+pub use successors::{Flow, Outcome, Step, Successors};
 pub use transition::Compiled;

@@ -269,6 +269,14 @@ impl Lowerer<'_> {
         if self.program.variables[variable].storage == Storage::ThreadLocal {
             return self.atom_unsupported(span, "thread-local variables are");
         }
+        let element = array_shape(&self.program.variables[variable].ty.ty).map(|(element, _)| element);
+        if let Some(Type::Sync(_)) = element {
+            let name = &self.program.variables[variable].name;
+            let message = format!("`{name}` has no value: it is an object of the thread library");
+            let diagnostic = Diagnostic::error("type-mismatch", message).at(span, "");
+            self.error(diagnostic.help("ask for `holds(func, m)` or `waiting(func, c)`"));
+            return None;
+        }
         let place = self.cells_of(variable, span)?;
         let key = self.flat_key(variable, indices, span)?;
         let ty = self.net.places[place].cells()?.value;

@@ -253,6 +253,19 @@ impl Lowerer<'_> {
 
     /// The object that an lvalue names. May emit steps for its index; leaves checks of its bounds pending.
     pub(crate) fn object(&mut self, lvalue: &Lvalue) -> Option<Object> {
+        let object = self.find_object(lvalue);
+        self.never_silent(object, lvalue.span)
+    }
+
+    /// Nothing is dropped without a word: where there is no result, there is a diagnostic.
+    fn never_silent<T>(&mut self, result: Option<T>, span: Span) -> Option<T> {
+        if result.is_none() && self.errors.is_empty() {
+            self.unsupported(span, "this object is");
+        }
+        result
+    }
+
+    fn find_object(&mut self, lvalue: &Lvalue) -> Option<Object> {
         if let LvalueKind::Deref(pointer) = &lvalue.kind {
             return self.pointed(pointer, &lvalue.ty.ty, lvalue.span);
         }
@@ -308,7 +321,10 @@ impl Lowerer<'_> {
         if indices.is_empty() {
             return Some((variable, None));
         }
-        let (_, lengths) = array_shape(&self.program.variables[variable].ty.ty)?;
+        let Some((_, lengths)) = array_shape(&self.program.variables[variable].ty.ty) else {
+            self.unsupported(lvalue.span, "arrays whose length is not constant are");
+            return None;
+        };
         if lengths.len() != indices.len() {
             self.unsupported(lvalue.span, "whole arrays as values are");
             return None;
@@ -338,6 +354,11 @@ impl Lowerer<'_> {
 
     /// The object behind a pointer argument such as `&m`, `&m[i]`, `m + i`, as an lvalue with its index.
     pub(crate) fn pointed_object(&mut self, argument: &TreeExpr) -> Option<(Variable, Option<Expr>)> {
+        let object = self.find_pointed_object(argument);
+        self.never_silent(object, argument.span)
+    }
+
+    fn find_pointed_object(&mut self, argument: &TreeExpr) -> Option<(Variable, Option<Expr>)> {
         let stripped = survey::strip_casts(argument);
         match &stripped.kind {
             ExprKind::AddressOf(lvalue) => self.variable_and_index(lvalue),

@@ -17,6 +17,22 @@ impl Lowerer<'_> {
         self.unite_places();
         self.reset_temporaries();
         self.drop_unreachable();
+        self.drop_unused_files();
+    }
+
+    /// Headers that no step comes from are of no interest.
+    fn drop_unused_files(&mut self) {
+        let places = self.net.places.iter().map(|data| data.pos);
+        let transitions = self.net.transitions.iter().map(|data| data.pos);
+        let functions = self.net.functions.iter().map(|data| data.pos);
+        let used: std::collections::BTreeSet<usize> =
+            places.chain(transitions).chain(functions).flatten().map(|pos| pos.file.index()).collect();
+        for (number, name) in self.net.files.iter_mut().enumerate() {
+            if !used.contains(&number) {
+                name.clear();
+            }
+        }
+        self.net.files.truncate(used.last().map_or(0, |last| last + 1));
     }
 
     /// Redirects all arcs to the place that stands for theirs.

@@ -175,7 +175,7 @@ impl Lowerer<'_> {
         let message = format!("`{}` has no body, and pdnet does not know what it does", data.name);
         let mut diagnostic = Diagnostic::error("unknown-function", message).at(span, "called here");
         let defined = self.program.functions.iter().filter(|other| other.body.is_some());
-        let names = defined.map(|other| other.name.as_str()).chain(NO_OPS);
+        let names = defined.map(|other| other.name.as_str());
         diagnostic = match nearest_name(&data.name, names) {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None => diagnostic.help("define it in the program, if only by a body that returns some value"),

@@ -58,7 +58,9 @@ impl Lowerer<'_> {
             let message = "pointers to this object are not supported yet";
             let diagnostic = Diagnostic::error("unsupported", message);
             let diagnostic = diagnostic.at(lvalue.span, "this cannot be turned into a net");
-            self.error(diagnostic.note("supported are pointers to global integers and their arrays"));
+            self.error(
+                diagnostic.note("supported are pointers to global integers and their arrays, under LP64"),
+            );
             return Expr::Const(0);
         };
         binary(BinaryOp::Add, Expr::Const(number << OBJECT_SHIFT), index.unwrap_or(Expr::Const(0)))

@@ -223,6 +223,9 @@ impl Lowerer<'_> {
     fn declare(&mut self, variable: Variable, init: Option<&Init>, span: Span) {
         let data = &self.program.variables[variable];
         let is_array = matches!(data.ty.ty, Type::Array(..));
+        if cells::array_shape(&data.ty.ty).is_none() {
+            return self.unsupported(data.span, "arrays whose length is not constant are");
+        }
         match init {
             None if is_array || matches!(data.ty.ty, Type::Sync(_) | Type::Thread) => {}
             None => {

@@ -48,6 +48,12 @@ pub(crate) fn survey(program: &Program) -> Survey {
         queue.extend(found.starts.iter().rev());
         facts.insert(function, found);
     }
+    for data in &program.variables {
+        // Static initialisers may hold addresses.
+        let mut walker = Walker { program, facts: Facts::default() };
+        data.init.iter().for_each(|init| walker.init(init));
+        result.pointed.extend(&walker.facts.pointed);
+    }
     for found in facts.values() {
         result.start_routines.extend(&found.starts);
         result.result_used.extend(&found.used_results);

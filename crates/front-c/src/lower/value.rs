@@ -396,6 +396,9 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Expr {
         self.refuse_odd_pointer(&target.ty.ty, span);
+        if target.ty.quals.is_atomic {
+            return self.atomic_update(target, op, computation, value, wanted, span);
+        }
         let class = self.class(value);
         let Some(mut object) = self.object(target) else { return Expr::Const(0) };
         if class.steps || self.has_shared_key(&object) {
@@ -411,6 +414,31 @@ impl Lowerer<'_> {
         let new = self.binary(op, computation, old, right, span);
         let new = self.converted(new, computation, &target.ty.ty, span);
         self.store(&object, new, wanted, span)
+    }
+
+    /// `target op= value` on an `_Atomic` object: one step reads and writes it (C11 6.5.16.2p3).
+    fn atomic_update(
+        &mut self,
+        target: &Lvalue,
+        op: BinaryOp,
+        computation: &Type,
+        value: &TreeExpr,
+        wanted: bool,
+        span: Span,
+    ) -> Expr {
+        let mut right = self.value(value);
+        if self.is_shared_expr(&right) || (self.class_of_load(target).steps && !self.is_stable(&right)) {
+            let ty = self.int_type_at(&value.ty, value.span);
+            right = self.spill(right, ty, value.span);
+        }
+        let Some(mut object) = self.object(target) else { return Expr::Const(0) };
+        if self.has_shared_key(&object) {
+            self.stabilise_key(&mut object, span);
+        }
+        let old = self.converted(object.load(), &target.ty.ty, computation, span);
+        let new = self.binary(op, computation, old, right, span);
+        let new = self.converted(new, computation, &target.ty.ty, span);
+        self.update_in_one_step(&object, new, false, wanted, span)
     }
 
     /// Fixes the index of an object before other steps come between now and its use.
@@ -456,19 +484,20 @@ impl Lowerer<'_> {
         let old = object.load();
         if self.is_shared_expr(&old) {
             let mut object = object.clone();
-            if self.is_shared_object(&object) {
+            if self.is_shared_object(&object) && !target.ty.quals.is_atomic {
                 // The index is private here, or was spilled; it may still be a local that is read twice.
                 let old = self.spill(old, object.ty, span);
                 let new = self.store(&object, next(old.clone()), false, span);
                 return if postfix { old } else { new };
             }
             self.stabilise_key(&mut object, span);
-            return self.private_increment(&object, next(object.load()), postfix, wanted, span);
+            return self.update_in_one_step(&object, next(object.load()), postfix, wanted, span);
         }
-        self.private_increment(&object, next(old), postfix, wanted, span)
+        self.update_in_one_step(&object, next(old), postfix, wanted, span)
     }
 
-    fn private_increment(
+    /// Reads and writes an object in one step: nobody else can come between.
+    fn update_in_one_step(
         &mut self,
         object: &Object,
         new: Expr,

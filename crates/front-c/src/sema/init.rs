@@ -225,7 +225,7 @@ impl<'a> Sema<'a> {
         self.report(
             Diagnostic::error("unsupported-initializer", "only the default initializer is supported here")
                 .at(span, "sets another kind or state")
-                .help("use `pthread_mutex_init` with an attribute object instead"),
+                .help("only mutexes of the default kind are supported yet"),
         );
     }
 
