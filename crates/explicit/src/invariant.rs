@@ -79,7 +79,8 @@ fn is_propositional(formula: &Ltl) -> bool {
     })
 }
 
-/// The truth of a propositional formula. Temporal operators do not occur; were there one, its operand decides.
+/// The truth of a propositional formula. Temporal operators do not occur; were there one, its operand
+/// decides.
 fn truth(formula: &Ltl, letter: u64) -> bool {
     match formula {
         Ltl::True => true,

@@ -24,8 +24,8 @@
 //! its own traces: that is for whoever shows them.
 //!
 //! Violations of an invariant or of a safety formula have a prefix after which everything is lost, but only
-//! runs count that no failed assumption removes. So where a net has assumptions, the prefix must go on to some
-//! infinite run, or to a bound of the model beyond which one may lie.
+//! runs count that no failed assumption removes. So where a net has assumptions, the prefix must go on to
+//! some infinite run, or to a bound of the model beyond which one may lie.
 
 #![forbid(unsafe_code)]
 

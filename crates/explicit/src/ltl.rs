@@ -12,9 +12,9 @@ use crate::{lasso, prefix};
 
 /// Checks one formula: is there a run that the automaton of the negated formula accepts?
 ///
-/// Vardi and Wolper, *An automata-theoretic approach to automatic program verification* (LICS 1986). Where the
-/// automaton decides after finitely many steps, a breadth-first search finds a shortest violation, and for
-/// terminal automata that search is all. Otherwise the product is searched for an accepting component.
+/// Vardi and Wolper, *An automata-theoretic approach to automatic program verification* (LICS 1986). Where
+/// the automaton decides after finitely many steps, a breadth-first search finds a shortest violation, and
+/// for terminal automata that search is all. Otherwise the product is searched for an accepting component.
 pub(crate) fn check(
     graph: &mut Graph<'_>,
     (formula, atoms): (&Ltl, &[AtomData]),

@@ -43,9 +43,9 @@ pub(crate) enum Expansion {
 
 /// The product of the graph of states and an automaton for the negated property.
 ///
-/// A node is a state and an automaton state that has read the letters of all states *before* it. An edge reads
-/// the letter of its source, so that the word of a run s0 s1 s2 ... is read from s0 on. A state in which
-/// nothing is enabled has an edge to itself.
+/// A node is a state and an automaton state that has read the letters of all states *before* it. An edge
+/// reads the letter of its source, so that the word of a run s0 s1 s2 ... is read from s0 on. A state in
+/// which nothing is enabled has an edge to itself.
 pub(crate) struct Product<'p, 'a> {
     pub(crate) graph: &'p mut Graph<'a>,
     pub(crate) automaton: &'p Automaton,
@@ -62,8 +62,8 @@ pub(crate) struct Product<'p, 'a> {
 }
 
 impl<'p, 'a> Product<'p, 'a> {
-    /// The product with its initial node, which has number 0. With `prefixes`, an automaton state that accepts
-    /// everything ends the search.
+    /// The product with its initial node, which has number 0. With `prefixes`, an automaton state that
+    /// accepts everything ends the search.
     pub(crate) fn new(
         graph: &'p mut Graph<'a>,
         automaton: &'p Automaton,

@@ -12,9 +12,9 @@ use crate::scc::components;
 ///
 /// Emerson and Lei, *Modalities for model checking: branching time logic strikes back* (1987, section 5); for
 /// Streett conditions on the fly: Duret-Lutz, Poitrenaud, Couvreur, *On-the-fly emptiness check of
-/// transition-based Streett automata* (ATVA 2009). A thread that can move somewhere in the component and never
-/// does is starved by a run that comes again and again to where it can. A fair run stays away from there: take
-/// those nodes out and look at the components of what is left.
+/// transition-based Streett automata* (ATVA 2009). A thread that can move somewhere in the component and
+/// never does is starved by a run that comes again and again to where it can. A fair run stays away from
+/// there: take those nodes out and look at the components of what is left.
 pub(crate) fn refine(
     product: &mut Product<'_, '_>,
     component: Vec<u32>,

@@ -122,6 +122,8 @@ pub(crate) struct Lowerer<'a> {
     cells: BTreeMap<Variable, Place>,
     /// The waiters of condition variables.
     conditions: BTreeMap<Variable, Condition>,
+    /// For local arrays without an initialiser: which elements were written.
+    written: BTreeMap<Place, Place>,
     /// Cells that several threads can reach.
     shared_cells: BTreeSet<Place>,
     /// Temporaries: cells of a frame that only pdnet knows.

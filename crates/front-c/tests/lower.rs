@@ -238,6 +238,21 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "fine",
     ),
     (
+        "an array element that was never written",
+        "int main(void) { int a[3]; a[0] = 1; a[1] = 2; return a[0] + a[2]; }",
+        "faults",
+    ),
+    (
+        "an array that is written before it is read",
+        "int main(void) { int a[3], s = 0; for (int i = 0; i < 3; i++) a[i] = i; for (int i = 0; i < 3; i++) { s += a[i]; a[i]++; } __pdnet_assert(s == 3 && a[2] == 3); return 0; }",
+        "fine",
+    ),
+    (
+        "an array that is new in each round",
+        "int main(void) { for (int i = 0; i < 2; i++) { int a[2]; if (i == 0) a[0] = 1; a[0]++; } return 0; }",
+        "faults",
+    ),
+    (
         "a missing return value that is used",
         "int f(int x) { if (x) return 1; } int main(void) { return f(0) + f(1); }",
         "faults",

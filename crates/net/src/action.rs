@@ -79,6 +79,8 @@ pub enum Fault {
     DestroyHeld,
     /// A pointer dereferenced that points to no object, or to none of its type.
     InvalidPointer,
+    /// An element of a local array read before it was ever written.
+    Uninitialised,
     /// A non-void function ended without a value that its caller uses.
     MissingReturn,
 }
@@ -108,7 +110,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -141,6 +143,7 @@ impl Action {
         Self::Fault(Fault::NoThread),
         Self::Fault(Fault::DestroyHeld),
         Self::Fault(Fault::InvalidPointer),
+        Self::Fault(Fault::Uninitialised),
         Self::Fault(Fault::MissingReturn),
         Self::Bound(Bound::Depth),
         Self::Bound(Bound::Threads),
@@ -219,6 +222,7 @@ impl Action {
             Self::Fault(Fault::NoThread) => "fault-no-thread",
             Self::Fault(Fault::DestroyHeld) => "fault-destroy-held",
             Self::Fault(Fault::InvalidPointer) => "fault-invalid-pointer",
+            Self::Fault(Fault::Uninitialised) => "fault-uninitialised",
             Self::Fault(Fault::MissingReturn) => "fault-missing-return",
             Self::Bound(Bound::Depth) => "bound-depth",
             Self::Bound(Bound::Threads) => "bound-threads",
@@ -241,6 +245,7 @@ impl fmt::Display for Fault {
             Self::NoThread => "join on something that is no thread",
             Self::DestroyHeld => "mutex destroyed while it is held",
             Self::InvalidPointer => "pointer to no object",
+            Self::Uninitialised => "array element read before it was written",
             Self::MissingReturn => "function ended without the value that its caller uses",
         })
     }

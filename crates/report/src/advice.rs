@@ -42,10 +42,12 @@ pub(crate) fn advice(reason: &StopReason) -> String {
                 Fault::DivisionByZero => Some("arithmetic"),
                 Fault::OutOfBounds | Fault::InvalidPointer => Some("memory"),
                 Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld => Some("locks"),
+                Fault::Uninitialised => None,
                 Fault::MissingReturn => None,
             };
             match check {
                 Some(check) => format!("{meaning}; see that run with --check {check}"),
+                None if *fault == Fault::Uninitialised => format!("{meaning}; initialise the array"),
                 None => format!("{meaning}; give the function a return value on every way"),
             }
         }

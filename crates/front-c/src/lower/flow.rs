@@ -84,6 +84,7 @@ impl<'a> Lowerer<'a> {
             warnings: Vec::new(),
             cells: Default::default(),
             conditions: Default::default(),
+            written: Default::default(),
             shared_cells: Default::default(),
             temporaries: Default::default(),
             functions: Default::default(),

@@ -227,7 +227,8 @@ impl Lowerer<'_> {
             return self.unsupported(data.span, "arrays whose length is not constant are");
         }
         match init {
-            None if is_array || matches!(data.ty.ty, Type::Sync(_) | Type::Thread) => {}
+            None if is_array => self.uninitialised_array(variable, span),
+            None if matches!(data.ty.ty, Type::Sync(_) | Type::Thread) => {}
             None => {
                 if let Some(int) = self.int_type_of(&data.ty.ty) {
                     let is_bool = data.ty.ty == Type::Int(IntKind::Bool);
@@ -259,6 +260,39 @@ impl Lowerer<'_> {
         let step = step.write(place, frame_key(), Expr::Var(var));
         let transition = self.advance(span, step);
         self.uninitialised.extend(transition.map(|transition| (transition, place)));
+    }
+
+    /// A local array without an initialiser gets a second array that says which elements were written:
+    /// reading another one is undefined. (Handles of threads need none: 0 is no thread.)
+    fn uninitialised_array(&mut self, variable: Variable, span: Span) {
+        let Some((Type::Int(_) | Type::Pointer(_), _)) =
+            cells::array_shape(&self.program.variables[variable].ty.ty)
+        else {
+            return;
+        };
+        let Some(place) = self.cells_of(variable, span) else { return };
+        let Some(cells) = self.net.places[place].cells().cloned() else { return };
+        let n_elements = cells.length.unwrap_or(0);
+        let name = format!("{} (written)", self.net.places[place].name);
+        let data = pdnet_net::CellData {
+            value: IntType { bits: 1, signed: false },
+            default: 0,
+            listed: vec![],
+            ..cells
+        };
+        let written = self.net.add_cells(&name, data);
+        self.net.places[written].internal = true;
+        self.written.insert(place, written);
+        // Where the declaration can be reached again, the array is a new one each time.
+        if !self.frame.continues.is_empty() || !self.frame.labels.is_empty() {
+            let mut step = Step::new(Action::Assign, self.text(span), None);
+            for index in 0..n_elements {
+                let mut key = self.scope_key(place);
+                key.push(Expr::Const(i64::from(index)));
+                step = step.write(written, key, Expr::Const(0));
+            }
+            self.advance(span, step);
+        }
     }
 
     fn initialise_list(

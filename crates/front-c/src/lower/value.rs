@@ -112,7 +112,9 @@ impl Lowerer<'_> {
         }
         let shared = !self.frame.coarse
             && super::survey::root(lvalue).is_some_and(|variable| self.survey.shared.contains(&variable));
-        let mut class = Class { steps: false, shared, faults: false };
+        let cells = super::survey::root(lvalue).and_then(|variable| self.cells.get(&variable));
+        let faults = cells.is_some_and(|place| self.written.contains_key(place));
+        let mut class = Class { steps: false, shared, faults };
         let mut at = lvalue;
         let mut shared_indices = 0;
         while let LvalueKind::Index(base, index) = &at.kind {
@@ -144,7 +146,10 @@ impl Lowerer<'_> {
             }
             ExprKind::Float(_) => self.refuse(expr.span, "floating-point values are"),
             ExprKind::Load(lvalue) => match self.object(lvalue) {
-                Some(object) => object.load(),
+                Some(object) => {
+                    self.check_written(&object);
+                    object.load()
+                }
                 None => Expr::Const(0),
             },
             ExprKind::AddressOf(lvalue) => self.address_of(lvalue, false),
@@ -381,7 +386,7 @@ impl Lowerer<'_> {
             value = self.spill(value, object.ty, span);
         }
         let step = Step::new(Action::Assign, self.text(span), None);
-        self.advance(span, step.write_object(object, &value));
+        self.advance(span, self.with_written(step.write_object(object, &value), object));
         // A private object keeps its value until the reader comes; of a shared one we know what was written.
         if writes_shared || self.is_stable(&value) { value } else { object.load() }
     }
@@ -404,6 +409,7 @@ impl Lowerer<'_> {
         if class.steps || self.has_shared_key(&object) {
             self.stabilise_key(&mut object, span);
         }
+        self.check_written(&object);
         let mut old = object.load();
         let reads_shared = self.is_shared_expr(&old);
         if reads_shared || class.steps {
@@ -454,6 +460,26 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Asks that the next step be a fault where it reads an element that was never written.
+    fn check_written(&mut self, object: &Object) {
+        if let [target] = object.targets.as_slice()
+            && let Some(&written) = self.written.get(&target.place)
+        {
+            self.frame.checks.push((Expr::Cell(written, target.key.clone()), Fault::Uninitialised));
+        }
+    }
+
+    /// Notes that the step writes the element.
+    fn with_written(&self, step: Step, object: &Object) -> Step {
+        match object.targets.as_slice() {
+            [target] => match self.written.get(&target.place) {
+                Some(&written) => step.write(written, target.key.clone(), Expr::Const(1)),
+                None => step,
+            },
+            _ => step,
+        }
+    }
+
     /// Whether the object is, or may be, shared.
     fn is_shared_object(&self, object: &Object) -> bool {
         object.targets.iter().any(|target| self.is_shared_cell(target.place))
@@ -481,6 +507,7 @@ impl Lowerer<'_> {
             let sum = Expr::binary(op, promoted, convert(object.ty, promoted, old), Expr::Const(1));
             if object.is_bool { Expr::truth(sum) } else { convert(promoted, object.ty, sum) }
         };
+        self.check_written(&object);
         let old = object.load();
         if self.is_shared_expr(&old) {
             let mut object = object.clone();
@@ -514,7 +541,7 @@ impl Lowerer<'_> {
             step = step.write(temporary, frame_key(), kept);
             result = Expr::Cell(temporary, frame_key());
         }
-        self.advance(span, step.write_object(object, &new));
+        self.advance(span, self.with_written(step.write_object(object, &new), object));
         result
     }
 
