@@ -105,7 +105,7 @@ impl Emptiness {
 
     /// Searches depth-first for a component with an accepting run.
     ///
-    /// Couvreur, *On-the-fly verification of linear temporal logic* (FM 1999, section 4.2): a search for
+    /// Couvreur, *On-the-fly verification of linear temporal logic* (FM 1999): a search for
     /// strongly connected components that merges the acceptance sets of a component while it grows, and stops
     /// as soon as they are complete. Fairness joins in as in [`Summary::starved`]; under strong fairness a
     /// component that is not fair as a whole may still have a fair part, which is looked for when the

@@ -11,7 +11,7 @@ use crate::scc::components;
 
 /// Whether every accepting run of the automaton comes into a state that accepts everything. Such automata are
 /// *terminal*: Bloem, Ravi, Somenzi, *Efficient decision procedures for model checking of linear time logic
-/// properties* (CAV 1999, section 3). Reachability of such a state then decides emptiness.
+/// properties* (CAV 1999). Reachability of such a state then decides emptiness.
 pub(crate) fn is_terminal(automaton: &Automaton) -> bool {
     let is_inner = |state: AutState| !automaton.is_universal_from(state);
     let inner_edges = |state: AutState| {

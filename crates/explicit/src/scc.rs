@@ -2,7 +2,7 @@
 
 /// The components of a graph that is given by the successors of each node, in reverse topological order.
 ///
-/// Tarjan, *Depth-first search and linear graph algorithms* (1972, section 4), with an explicit stack.
+/// Tarjan, *Depth-first search and linear graph algorithms* (1972), with an explicit stack.
 pub(crate) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let n = successors.len();

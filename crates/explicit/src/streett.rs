@@ -10,7 +10,7 @@ use crate::scc::components;
 
 /// A part of the component in which a run is accepting and strongly fair, if there is one.
 ///
-/// Emerson and Lei, *Modalities for model checking: branching time logic strikes back* (1987, section 5); for
+/// Emerson and Lei, *Modalities for model checking: branching time logic strikes back* (1987); for
 /// Streett conditions on the fly: Duret-Lutz, Poitrenaud, Couvreur, *On-the-fly emptiness check of
 /// transition-based Streett automata* (ATVA 2009). A thread that can move somewhere in the component and
 /// never does is starved by a run that comes again and again to where it can. A fair run stays away from

@@ -39,7 +39,7 @@ impl Components {
     }
 }
 
-/// Tarjan's algorithm (Depth-first search and linear graph algorithms, 1972, section 4) with an explicit
+/// Tarjan's algorithm (Depth-first search and linear graph algorithms, 1972) with an explicit
 /// stack, because products are deeper than the machine's stack.
 pub(crate) fn components(graph: &impl Graph, starts: &[usize]) -> Components {
     const UNSEEN: usize = usize::MAX;

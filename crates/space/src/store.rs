@@ -2,7 +2,7 @@
 //!
 //! A state is stored as the numbers of its parts: the chunks of its global words and the words of each
 //! thread. This is the collapse compression of Holzmann, *State compression in SPIN: recursive indexing and
-//! compression training runs* (SPIN workshop 1997, section 3): a step changes one thread and a few global
+//! compression training runs* (SPIN workshop 1997): a step changes one thread and a few global
 //! words, so that most parts were seen before, and a state is a handful of numbers.
 
 use std::fmt;
