@@ -23,6 +23,9 @@ pub(crate) struct Session {
     color: When,
 }
 
+/// Interrupts that come as close together as this are taken as one.
+const SAME_WISH: std::time::Duration = std::time::Duration::from_millis(500);
+
 impl Session {
     /// Begins now.
     pub(crate) fn new(color: When) -> Self {
@@ -33,9 +36,13 @@ impl Session {
     /// again, pdnet ends at once.
     pub(crate) fn catch_interrupts(&self) {
         let interrupted = Arc::clone(&self.interrupted);
+        let mut first: Option<Instant> = None;
         // Without a handler the key ends pdnet, which is not worth a complaint.
         let _ = ctrlc::set_handler(move || {
-            if interrupted.swap(true, Ordering::Relaxed) {
+            interrupted.store(true, Ordering::Relaxed);
+            // Some programs send the signal to a process and to its group: that is one wish, not two.
+            let since = first.get_or_insert_with(Instant::now).elapsed();
+            if since > SAME_WISH {
                 leave();
             }
         });

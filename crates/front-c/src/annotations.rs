@@ -43,7 +43,7 @@ pub(crate) fn find(map: &SourceMap, file: File, warnings: &mut Vec<Diagnostic>) 
             "ltl" => match ltl(rest.trimmed()) {
                 Some(kind) => annotations.push(Annotation { kind, span }),
                 None => warnings.push(
-                    Diagnostic::warning("empty-annotation", "the annotation has no formula")
+                    Diagnostic::error("empty-annotation", "the annotation has no formula")
                         .at(span, "a formula is missing here")
                         .help("write `//@ ltl NAME: FORMULA`"),
                 ),
@@ -52,21 +52,20 @@ pub(crate) fn find(map: &SourceMap, file: File, warnings: &mut Vec<Diagnostic>) 
                 let names = names(rest);
                 if names.is_empty() {
                     warnings.push(
-                        Diagnostic::warning("empty-annotation", "the annotation names no check")
+                        Diagnostic::error("empty-annotation", "the annotation names no check")
                             .at(span, "names are missing here")
-                            .help("write for example `//@ check assert, race`"),
+                            .help("write for example `//@ check assert, deadlock`"),
                     );
                 } else {
                     annotations.push(Annotation { kind: AnnotationKind::Check { names }, span });
                 }
             }
             other => {
-                let warning =
-                    Diagnostic::warning("unknown-annotation", format!("unknown annotation `{other}`"))
-                        .at(word.span(), "this comment is ignored");
+                let error = Diagnostic::error("unknown-annotation", format!("unknown annotation `{other}`"))
+                    .at(word.span(), "not a kind of annotation");
                 warnings.push(match pdnet_source::nearest_name(other, ["ltl", "check"]) {
-                    Some(near) if !other.is_empty() => warning.help(format!("did you mean `{near}`?")),
-                    _ => warning.help("annotations are `//@ ltl NAME: FORMULA` and `//@ check NAMES`"),
+                    Some(near) if !other.is_empty() => error.help(format!("did you mean `{near}`?")),
+                    _ => error.help("annotations are `//@ ltl NAME: FORMULA` and `//@ check NAMES`"),
                 });
             }
         }
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_give_a_warning() {
+    fn unknown_words_are_errors() {
         let (found, warnings) = found("//@ lt F x\n//@ ltl\n//@ check\n");
         assert!(found.is_empty());
         assert_eq!(

@@ -105,6 +105,8 @@ fn finish(
         }
     });
     match result {
+        // An annotation that is not understood would be a property that is not checked.
+        Ok(_) if warnings.iter().any(|found| found.severity == Severity::Error) => Err(warnings),
         Ok((program, mut found)) => {
             warnings.append(&mut found);
             Ok(Loaded { program, annotations, warnings })

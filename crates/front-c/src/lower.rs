@@ -142,6 +142,8 @@ pub(crate) struct Lowerer<'a> {
     same_as: BTreeMap<Place, Place>,
     /// Where labels of functions are, for the atom `at`.
     labels: BTreeMap<(Function, String), Vec<Place>>,
+    /// How many string literals have become pointers.
+    n_strings: i64,
     /// Return sites: the frame there waits for another one.
     return_sites: BTreeSet<Place>,
     /// Steps that give an uninitialised variable an arbitrary value, with the variable's cell; removed

@@ -521,11 +521,11 @@ fn an_unknown_annotation() {
 int main(void) { return 0; }
 "#,
         expect![[r#"
-            warning[unknown-annotation]: unknown annotation `lt`
+            error[unknown-annotation]: unknown annotation `lt`
              --> test.c:1:5
               |
             1 | //@ lt G x
-              |     ^^ this comment is ignored
+              |     ^^ not a kind of annotation
               |
               = help: did you mean `ltl`?
         "#]],

@@ -253,8 +253,100 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "faults",
     ),
     (
-        "a missing return value that is used",
-        "int f(int x) { if (x) return 1; } int main(void) { return f(0) + f(1); }",
+        "a missing return value is arbitrary",
+        "int f(int x) { if (x) return 1; } int main(void) { if (f(0)) reach_error(); return 0; }",
+        "fails",
+    ),
+    (
+        "an atomic section that ends early",
+        "int g, flag = 1; void *f(void *a) { __VERIFIER_atomic_begin(); if (flag) { __VERIFIER_atomic_end(); g = g + 1; return 0; } __VERIFIER_atomic_end(); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); f(0); pthread_join(t, 0); __pdnet_assert(g == 2); return 0; }",
+        "fails",
+    ),
+    (
+        "an atomic section that a function ends",
+        "int g; void ul(void) { __VERIFIER_atomic_end(); } void lk(void) { __VERIFIER_atomic_begin(); } void *f(void *a) { __VERIFIER_atomic_begin(); ul(); g = g + 1; lk(); __VERIFIER_atomic_end(); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); f(0); pthread_join(t, 0); __pdnet_assert(g == 2); return 0; }",
+        "fails",
+    ),
+    (
+        "the argument of pthread_exit is evaluated",
+        "int f(void) { __pdnet_assert(0); return 1; } void *t(void *a) { pthread_exit((void *)(long)f()); } int main(void) { pthread_t a; pthread_create(&a, 0, t, 0); pthread_join(a, 0); return 0; }",
+        "fails",
+    ),
+    (
+        "the argument of a thread without parameter is evaluated",
+        "int f(void) { __pdnet_assert(0); return 1; } void *t() { return 0; } int main(void) { pthread_t a; pthread_create(&a, 0, t, (void *)(long)f()); pthread_join(a, 0); return 0; }",
+        "fails",
+    ),
+    ("the status of exit is evaluated", "int z; int main(void) { exit(1 / z); }", "faults"),
+    ("dead code is not checked", "int a[4]; int main(void) { int i = 7; return 0; a[i] = 1; }", "fine"),
+    (
+        "code behind a goto is not checked",
+        "int a[4], x; int main(void) { int i = 7; goto L; a[i] = 1; L: x = 1; return 0; }",
+        "fine",
+    ),
+    (
+        "another sign through a pointer",
+        "int x; int main(void) { unsigned *p = (unsigned *)&x; x = -1; __pdnet_assert(*p > 5); *p = 4294967294u; __pdnet_assert(x == -2); return 0; }",
+        "fine",
+    ),
+    (
+        "a pointer to the end of an array",
+        "int a[4]; int main(void) { int *end = &a[4]; int n = 0; for (int *p = a; p != end; p++) n++; __pdnet_assert(n == 4); return 0; }",
+        "fine",
+    ),
+    (
+        "a pointer does not get into the next object",
+        "int a[2], b[2]; int main(void) { int *q = b, *p = a + 1; unsigned i = 0; return p[i - 1] + *q; }",
+        "faults",
+    ),
+    (
+        "a large step does not either",
+        "int a[2], b[2]; int main(void) { int *q = b, *p = a; p += 1L << 32; *p = 7; return *q; }",
+        "faults",
+    ),
+    (
+        "a pointer that the right side moves",
+        "int a = 1, b = 10, *p; int f(void) { p = &b; return 1; } int main(void) { p = &a; *p += f(); __pdnet_assert((a == 2 && b == 10) || (a == 1 && b == 11)); return 0; }",
+        "fine",
+    ),
+    (
+        "argc is not known",
+        "int main(int argc, char **argv) { __pdnet_assert(argc == 0); return 0; }",
+        "fails",
+    ),
+    (
+        "main called for its result",
+        "int n; int main(void) { if (n++) return 5; int r = main(); __pdnet_assert(r == 5); return 0; }",
+        "fine",
+    ),
+    (
+        "a jump past a declaration",
+        "int main(void) { goto L; { int x = 5; L: if (x) reach_error(); } return 0; }",
+        "fails",
+    ),
+    (
+        "a case past a declaration",
+        "int main(void) { switch (1) { int x; case 1: if (x) reach_error(); } return 0; }",
+        "fails",
+    ),
+    (
+        "the missing result of a thread is arbitrary",
+        "void *f(void *a) { } int main(void) { pthread_t t; void *r; pthread_create(&t, 0, f, 0); pthread_join(t, &r); if (r) reach_error(); return 0; }",
+        "fails",
+    ),
+    (
+        "results of threads in an array",
+        "void *f(void *a) { return a; } int main(void) { pthread_t t; void *r[2]; pthread_create(&t, 0, f, (void *)3); pthread_join(t, &r[1]); __pdnet_assert((long)r[1] == 3); return 0; }",
+        "fine",
+    ),
+    (
+        "a string as a message",
+        "int x = 1; int main(void) { __pdnet_assert(x > 0 && \"positive\"); const char *s = x ? \"a\" : \"b\"; printf(\"%s\", s); return 0; }",
+        "fine",
+    ),
+    (
+        "two shared cells in an assignment to a private array",
+        "int g, h = 7; void *f(void *a) { h = 0; g = 5; return 0; } int main(void) { pthread_t t; int arr[2] = { 7, 7 }; pthread_create(&t, 0, f, 0); arr[g] = h; __pdnet_assert(arr[0] == 0 || arr[0] == 7); pthread_join(t, 0); return 0; }",
         "faults",
     ),
     (
@@ -402,6 +494,14 @@ fn programs_do_what_they_should() {
 }
 
 #[test]
+fn the_value_of_an_assignment_is_what_was_assigned() {
+    let text = "int g, x = 1, y; void *f(void *a) { g = 5; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); y = (g = x); __pdnet_assert(y == 1); return 0; }";
+    for atomicity in [Atomicity::Access, Atomicity::Statement] {
+        assert!(!explore(&lowered(text, &[], atomicity).expect("lowers")).fails, "{atomicity:?}");
+    }
+}
+
+#[test]
 fn statements_are_atomic_on_request() {
     let text = PROGRAMS.iter().find(|(name, ..)| *name == "the lost update").expect("listed").1;
     assert!(!explore(&lowered(text, &[], Atomicity::Statement).expect("lowers")).fails);
@@ -410,6 +510,7 @@ fn statements_are_atomic_on_request() {
 /// Each row: the program, an atom, and its possible values at the end of the process.
 const ATOMS: &[(&str, &str, &[u64])] = &[
     ("int x; int main(void) { x = 3; return 0; }", "x == 3", &[1]),
+    ("enum { BIG = 3000000000u }; int main(void) { return 0; }", "BIG + 0 == 3000000000", &[1]),
     ("int x = -1; int main(void) { return 0; }", "\"x < 0u\"", &[0]),
     ("int a[3]; int main(void) { a[1] = 4; return 0; }", "a[1] - 1 == 3", &[1]),
     ("int main(void) { int k = 0; for (k = 0; k < 3; k++) ; return 0; }", "main::k == 3", &[1]),
@@ -467,6 +568,12 @@ const REFUSED: &[(&str, &str)] = &[
     ("struct s { int a; }; struct s g; int main(void) { g.a = 1; return 0; }", "structs"),
     ("int main(void) { double d = 1.5; return d > 1; }", "floating-point"),
     ("int f(void) { return 1; } int main(void) { int (*p)(void) = f; return p(); }", "function pointer"),
+    ("int putchar(int); int main(void) { return putchar(65) == 65; }", "result of `putchar`"),
+    (
+        "void *a(void *p) { return 0; } int main(void) { pthread_t h; int s; pthread_create(&h, 0, a, 0); pthread_join(h, (void **)&s); return s; }",
+        "size of a pointer",
+    ),
+    ("int first(const char *s) { return *s; } int main(void) { return first(\"abc\"); }", "string literal"),
     ("int g(int); int main(void) { return g(1); }", "`g` has no body"),
 ];
 

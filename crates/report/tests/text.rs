@@ -304,11 +304,11 @@ fn what_is_not_known_comes_with_advice() {
     check(
         StopReason::Sampled { pos },
         &expect![[r#"
-          unknown: an input was sampled
-          at spin.c:6: not all values of an input were tried, and those that were break nothing; narrow the
-            input with __VERIFIER_assume or a smaller type
-        Verification result: UNKNOWN (an input was sampled)
-    "#]],
+              unknown: an input was sampled
+              at spin.c:6: not all values of an input were tried, and those that were break nothing; an input of
+                8 bits or less is tried with all its values
+            Verification result: UNKNOWN (an input was sampled)
+        "#]],
     );
 }
 

@@ -201,7 +201,8 @@ impl Lowerer<'_> {
             ExprKind::Int(value, suffix) => Some(literal(*value, *suffix, self.program.data_model)),
             ExprKind::Name(name) => {
                 if let Some((_, value)) = self.program.enumerators.iter().find(|(known, _)| known == name) {
-                    return Some((Expr::Const(i64::try_from(*value).ok()?), IntType::I32));
+                    let suffix = IntSuffix { unsigned: false, longs: 0, decimal: false };
+                    return Some(literal(*value, suffix, self.program.data_model));
                 }
                 let variable = self.global_named(name, expr.span)?;
                 self.variable_value(variable, &[], expr.span)
@@ -298,6 +299,14 @@ impl Lowerer<'_> {
         let mut flat: Option<Expr> = None;
         for (index, length) in indices.iter().zip(&lengths) {
             let length = i64::try_from(*length).ok()?;
+            if let Expr::Const(index) = index
+                && !(0..length).contains(index)
+            {
+                let name = &self.program.variables[variable].name;
+                let message = format!("index {index} is outside of `{name}`, which has {length} elements");
+                self.error(Diagnostic::error("index-out-of-bounds", message).at(span, ""));
+                return None;
+            }
             let inside = Expr::binary(BinaryOp::Lt, IntType::U64, index.clone(), Expr::Const(length));
             let scaled = |outer| Expr::binary(BinaryOp::Mul, IntType::I64, outer, Expr::Const(length));
             let sum = match flat {

@@ -33,19 +33,26 @@ impl Target {
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     pub(crate) targets: Vec<Target>,
+    /// The type in which it is accessed.
     pub(crate) ty: IntType,
+    /// The types in which the targets keep their values: through a pointer, the sign may differ.
+    pub(crate) stored: Vec<IntType>,
     pub(crate) is_bool: bool,
 }
 
 impl Object {
     pub(crate) fn new(place: Place, key: Vec<Expr>, ty: IntType, is_bool: bool) -> Self {
-        Self { targets: vec![Target { when: None, place, key }], ty, is_bool }
+        Self { targets: vec![Target { when: None, place, key }], ty, stored: vec![ty], is_bool }
     }
 
     pub(crate) fn load(&self) -> Expr {
-        self.targets.iter().rev().fold(Expr::Const(0), |otherwise, target| match &target.when {
-            None => target.load(),
-            Some(when) => Expr::cond(when.clone(), target.load(), otherwise),
+        let targets = self.targets.iter().zip(&self.stored).rev();
+        targets.fold(Expr::Const(0), |otherwise, (target, stored)| {
+            let value = super::value::convert(*stored, self.ty, target.load());
+            match &target.when {
+                None => value,
+                Some(when) => Expr::cond(when.clone(), value, otherwise),
+            }
         })
     }
 }
@@ -253,8 +260,16 @@ impl Lowerer<'_> {
 
     /// The object that an lvalue names. May emit steps for its index; leaves checks of its bounds pending.
     pub(crate) fn object(&mut self, lvalue: &Lvalue) -> Option<Object> {
-        let object = self.find_object(lvalue);
+        let object = self.find_object(lvalue, false);
         self.never_silent(object, lvalue.span)
+    }
+
+    /// The object that an lvalue names, where other steps will come between now and its use.
+    pub(crate) fn fixed_object(&mut self, lvalue: &Lvalue) -> Option<Object> {
+        let object = self.find_object(lvalue, true);
+        let mut object = self.never_silent(object, lvalue.span)?;
+        self.stabilise_key(&mut object, lvalue.span);
+        Some(object)
     }
 
     /// Nothing is dropped without a word: where there is no result, there is a diagnostic.
@@ -265,11 +280,11 @@ impl Lowerer<'_> {
         result
     }
 
-    fn find_object(&mut self, lvalue: &Lvalue) -> Option<Object> {
+    fn find_object(&mut self, lvalue: &Lvalue, fixed: bool) -> Option<Object> {
         if let LvalueKind::Deref(pointer) = &lvalue.kind {
-            return self.pointed(pointer, &lvalue.ty.ty, lvalue.span);
+            return self.pointed(pointer, &lvalue.ty.ty, fixed, lvalue.span);
         }
-        let (variable, index) = self.variable_and_index(lvalue)?;
+        let (variable, index) = self.variable_and_index(lvalue, false)?;
         let place = self.cells_of(variable, lvalue.span)?;
         let mut key = self.scope_key(place);
         if let Some(index) = index {
@@ -290,7 +305,12 @@ impl Lowerer<'_> {
     }
 
     /// The variable of which the lvalue is a part, and the index of that part in the flat array.
-    pub(crate) fn variable_and_index(&mut self, lvalue: &Lvalue) -> Option<(Variable, Option<Expr>)> {
+    /// For an `address`, the last index may be any: only an access is checked.
+    pub(crate) fn variable_and_index(
+        &mut self,
+        lvalue: &Lvalue,
+        address: bool,
+    ) -> Option<(Variable, Option<Expr>)> {
         let mut indices = Vec::new();
         let mut at = lvalue;
         let variable = loop {
@@ -337,7 +357,9 @@ impl Lowerer<'_> {
             let unstable =
                 (later_steps && !self.is_stable(&value)) || (later_shared && self.is_shared_expr(&value));
             let length = i64::try_from(length).unwrap_or(i64::MAX);
-            self.check_index(&value, length, index.span);
+            if !(address && position + 1 == indices.len()) {
+                self.check_index(&value, length);
+            }
             if unstable {
                 value = self.spill(value, IntType::I64, index.span);
             }
@@ -361,7 +383,7 @@ impl Lowerer<'_> {
     fn find_pointed_object(&mut self, argument: &TreeExpr) -> Option<(Variable, Option<Expr>)> {
         let stripped = survey::strip_casts(argument);
         match &stripped.kind {
-            ExprKind::AddressOf(lvalue) => self.variable_and_index(lvalue),
+            ExprKind::AddressOf(lvalue) => self.variable_and_index(lvalue, false),
             ExprKind::Decay(lvalue) => self.element(lvalue, None, false),
             ExprKind::PointerOffset { pointer, offset, negate } => {
                 if let ExprKind::Decay(lvalue) = &survey::strip_casts(pointer).kind {
@@ -394,7 +416,7 @@ impl Lowerer<'_> {
         if negate {
             index = Expr::unary(pdnet_net::UnaryOp::Neg, IntType::I64, index);
         }
-        self.check_index(&index, i64::try_from(length).unwrap_or(i64::MAX), lvalue.span);
+        self.check_index(&index, i64::try_from(length).unwrap_or(i64::MAX));
         Some((variable, Some(index)))
     }
 }

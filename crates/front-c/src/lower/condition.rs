@@ -2,6 +2,8 @@
 
 use pdnet_net::{Action, Expr, Place};
 
+use pdnet_source::Span;
+
 use super::Lowerer;
 use super::step::Step;
 use crate::tree::{BinaryOp, Callee, Expr as TreeExpr, ExprKind, UnaryOp};
@@ -11,16 +13,22 @@ impl Lowerer<'_> {
     /// Control goes to one of the places, as the expression is true or false. At least one step is made,
     /// so that a loop without a body is a loop.
     pub(crate) fn condition(&mut self, expr: &TreeExpr, on_true: Place, on_false: Place) {
+        self.condition_within(expr, on_true, on_false, Shown { span: expr.span, negated: false });
+    }
+
+    fn condition_within(&mut self, expr: &TreeExpr, on_true: Place, on_false: Place, shown: Shown) {
         match &expr.kind {
             ExprKind::Cast(operand) if self.keeps_truth(&operand.ty, &expr.ty) => {
-                self.condition(operand, on_true, on_false);
+                self.condition_within(operand, on_true, on_false, shown);
             }
-            ExprKind::Unary(UnaryOp::Not, operand) => self.condition(operand, on_false, on_true),
+            ExprKind::Unary(UnaryOp::Not, operand) => {
+                self.condition_within(operand, on_false, on_true, shown.negate());
+            }
             ExprKind::Binary(BinaryOp::NotEqual, operand, zero) if is_zero(zero) => {
-                self.condition(operand, on_true, on_false);
+                self.condition_within(operand, on_true, on_false, shown);
             }
             ExprKind::Binary(BinaryOp::Equal, operand, zero) if is_zero(zero) => {
-                self.condition(operand, on_false, on_true);
+                self.condition_within(operand, on_false, on_true, shown.negate());
             }
             ExprKind::LogicalAnd(left, right) if self.must_split(expr) => {
                 let middle = self.fresh_place(right.span);
@@ -37,21 +45,22 @@ impl Lowerer<'_> {
             ExprKind::Call(Callee::Direct(function), _) if self.is_input(*function) => {
                 // Whatever the type, all that is asked is whether it is zero: two cases are exact.
                 let name = self.program.functions[*function].name.clone();
-                let label = self.text(expr.span);
+                let label = self.text(shown.span);
                 let step = |action, to| Step::new(action, label.clone(), Some(to)).calling(&name);
-                let steps = vec![step(Action::BranchTrue, on_true), step(Action::BranchFalse, on_false)];
+                let steps = vec![step(shown.action(true), on_true), step(shown.action(false), on_false)];
                 self.emit(expr.span, steps);
             }
             _ => {
                 let value = self.value(expr);
-                let label = self.text(expr.span);
+                let label = self.text(shown.span);
+                let when_true = Step::new(shown.action(true), label.clone(), Some(on_true));
+                let when_false = Step::new(shown.action(false), label, Some(on_false));
                 let steps = match value {
-                    Expr::Const(0) => vec![Step::new(Action::BranchFalse, label, Some(on_false))],
-                    Expr::Const(_) => vec![Step::new(Action::BranchTrue, label, Some(on_true))],
+                    Expr::Const(0) => vec![when_false],
+                    Expr::Const(_) => vec![when_true],
                     value => vec![
-                        Step::new(Action::BranchTrue, label.clone(), Some(on_true))
-                            .when(Expr::truth(value.clone())),
-                        Step::new(Action::BranchFalse, label, Some(on_false)).when(Expr::logical_not(value)),
+                        when_true.when(Expr::truth(value.clone())),
+                        when_false.when(Expr::logical_not(value)),
                     ],
                 };
                 self.emit(expr.span, steps);
@@ -73,6 +82,25 @@ impl Lowerer<'_> {
             (Some(from), Some(to)) => to.bits >= from.bits,
             _ => false,
         }
+    }
+}
+
+/// The condition as it stands in the source, of which a part decides: `x == 0` is decided by `x`.
+#[derive(Clone, Copy)]
+struct Shown {
+    span: Span,
+    /// It is true where the deciding part is false.
+    negated: bool,
+}
+
+impl Shown {
+    const fn negate(self) -> Self {
+        Self { span: self.span, negated: !self.negated }
+    }
+
+    /// The branch that is taken when the deciding part has this value.
+    const fn action(self, value: bool) -> Action {
+        if value == self.negated { Action::BranchFalse } else { Action::BranchTrue }
     }
 }
 

@@ -94,6 +94,7 @@ impl<'a> Lowerer<'a> {
             atomic: None,
             same_as: Default::default(),
             labels: Default::default(),
+            n_strings: 0,
             return_sites: Default::default(),
             uninitialised: Vec::new(),
             observers: Default::default(),
@@ -134,7 +135,7 @@ impl<'a> Lowerer<'a> {
             if source == self.program.main {
                 self.net.places[entry].form = PlaceForm::Tokens { initial: vec![vec![0, 0]] };
             }
-            let returns_value = data.result.ty != Type::Void && source != self.program.main;
+            let returns_value = data.result.ty != Type::Void;
             let is_start = self.survey.start_routines.contains(&source);
             let wanted =
                 self.survey.result_used.contains(&source) || (is_start && self.thread_results.is_some());
@@ -164,7 +165,8 @@ impl<'a> Lowerer<'a> {
             continues: Vec::new(),
             labels: IndexVec::new(),
             cases: Vec::new(),
-            coarse: is_atomic || self.options.atomicity == Atomicity::Statement,
+            coarse: (is_atomic && !self.survey.moves_atomic.contains(&source))
+                || self.options.atomicity == Atomicity::Statement,
             checks: Vec::new(),
             n_temporaries: 0,
         };
@@ -177,6 +179,11 @@ impl<'a> Lowerer<'a> {
         self.frame.current = Some(start);
         if is_atomic {
             self.atomic_begin(data.span);
+        }
+        self.arbitrary_parameters_of_main(source);
+        if !body.labels.is_empty() || body.stmts.iter().any(super::statement::has_switch) {
+            // A jump can go past a declaration.
+            self.uninitialised_locals(source);
         }
         self.statements(&body.stmts);
         self.leave_function(None, body.end, true);
@@ -262,7 +269,11 @@ impl<'a> Lowerer<'a> {
 
     /// Emits one step to a new place, where control is then.
     pub(crate) fn advance(&mut self, span: Span, mut step: Step) -> Option<Transition> {
-        self.frame.current?;
+        if self.frame.current.is_none() {
+            // Behind a jump nothing is evaluated, and nothing has to be checked.
+            self.frame.checks.clear();
+            return None;
+        }
         let to = self.fresh_place(span);
         step.to = Some(to);
         let transition = self.emit(span, vec![step]).first().copied();
@@ -277,6 +288,8 @@ impl<'a> Lowerer<'a> {
             if current != target {
                 self.same_as.insert(current, target);
             }
+        } else {
+            self.frame.checks.clear();
         }
     }
 
@@ -289,7 +302,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Asks that the next step be a fault unless the index is inside of the array.
-    pub(crate) fn check_index(&mut self, index: &Expr, length: i64, _span: Span) {
+    pub(crate) fn check_index(&mut self, index: &Expr, length: i64) {
         if let Expr::Const(index) = index
             && (0..length).contains(index)
         {

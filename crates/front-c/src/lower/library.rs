@@ -101,9 +101,7 @@ impl Lowerer<'_> {
             }
             ("reach_error" | "__VERIFIER_error", _) => self.end_with(Action::Error, name, span),
             ("exit" | "_exit" | "_Exit" | "quick_exit", [status]) => {
-                if self.class(status).steps {
-                    self.effects(status);
-                }
+                self.discard(status);
                 self.end_with(Action::ProcessEnd, name, span);
             }
             ("abort" | "__builtin_abort" | "__builtin_trap", _) => {
@@ -152,7 +150,7 @@ impl Lowerer<'_> {
 
     /// A call that does nothing. What its arguments read, it reads, in one step: nothing is made of it.
     fn no_op(&mut self, name: &str, arguments: &[TreeExpr], wanted: Option<&Type>, span: Span) {
-        if wanted.is_some() && name.contains("printf") {
+        if wanted.is_some() && (name.contains("printf") || name.contains("put")) {
             let message = format!("the result of `{name}` is not known");
             let diagnostic = Diagnostic::error("unsupported", message).at(span, "used as a value here");
             self.error(diagnostic.help("pdnet treats output functions as if they did nothing"));
@@ -172,13 +170,20 @@ impl Lowerer<'_> {
 
     fn unknown_function(&mut self, function: Function, span: Span) {
         let data = &self.program.functions[function];
+        let file = &self.map.file(data.span.file).name;
+        if file.starts_with('/') || file.starts_with('<') {
+            // Declared in a header of the system or of ours: a library function.
+            let message = format!("the library function `{}` is not supported yet", data.name);
+            let diagnostic = Diagnostic::error("unknown-function", message).at(span, "called here");
+            return self.error(diagnostic.help("docs/limits.md lists what is supported"));
+        }
         let message = format!("`{}` has no body, and pdnet does not know what it does", data.name);
         let mut diagnostic = Diagnostic::error("unknown-function", message).at(span, "called here");
         let defined = self.program.functions.iter().filter(|other| other.body.is_some());
         let names = defined.map(|other| other.name.as_str());
         diagnostic = match nearest_name(&data.name, names) {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-            None => diagnostic.help("define it in the program, if only by a body that returns some value"),
+            None => diagnostic.help("define it in the program"),
         };
         self.error(diagnostic);
     }

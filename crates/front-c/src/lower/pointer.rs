@@ -16,6 +16,8 @@ use crate::types::{DataModel, IntKind, Type};
 
 /// Where the number of the object begins.
 const OBJECT_SHIFT: i64 = 32;
+/// String literals have numbers from here on.
+const STRING: i64 = 1 << 30;
 
 impl Lowerer<'_> {
     /// The number of an object whose address is taken, counted from 1.
@@ -33,6 +35,11 @@ impl Lowerer<'_> {
         if let crate::tree::LvalueKind::Deref(pointer) = &lvalue.kind {
             return self.value(pointer);
         }
+        if let crate::tree::LvalueKind::String(_) = &lvalue.kind {
+            // Its text cannot be read yet; that it is there is known.
+            self.n_strings += 1;
+            return Expr::Const((STRING + self.n_strings) << OBJECT_SHIFT);
+        }
         let index = if decays {
             let Some(variable) = super::survey::root(lvalue) else {
                 self.unsupported(lvalue.span, "pointers to this are");
@@ -47,7 +54,7 @@ impl Lowerer<'_> {
             }
             Some((variable, None))
         } else {
-            self.variable_and_index(lvalue)
+            self.variable_and_index(lvalue, true)
         };
         let Some((variable, index)) = index else { return Expr::Const(0) };
         let has_cells = array_shape(&self.program.variables[variable].ty.ty)
@@ -63,7 +70,21 @@ impl Lowerer<'_> {
             );
             return Expr::Const(0);
         };
-        binary(BinaryOp::Add, Expr::Const(number << OBJECT_SHIFT), index.unwrap_or(Expr::Const(0)))
+        let start = Expr::Const(number << OBJECT_SHIFT);
+        self.pointer_plus(start, index.unwrap_or(Expr::Const(0)), false)
+    }
+
+    /// A pointer moved by a number of elements. One that leaves the lower half would get into another
+    /// object: that is a fault.
+    pub(crate) fn pointer_plus(&mut self, pointer: Expr, offset: Expr, negate: bool) -> Expr {
+        let op = if negate { BinaryOp::Sub } else { BinaryOp::Add };
+        let position = binary(BinaryOp::And, pointer.clone(), Expr::Const((1 << OBJECT_SHIFT) - 1));
+        let moved = binary(op, position, offset.clone());
+        let stays = Expr::binary(BinaryOp::Lt, IntType::U64, moved, Expr::Const(1 << (OBJECT_SHIFT - 1)));
+        if stays != Expr::TRUE {
+            self.frame.checks.push((stays, Fault::InvalidPointer));
+        }
+        Expr::binary(op, IntType::U64, pointer, offset)
     }
 
     /// Refuses to count in elements that are no cells.
@@ -90,8 +111,7 @@ impl Lowerer<'_> {
         }
         let offset = self.value(offset);
         self.refuse_odd_pointer(&pointer.ty, span);
-        let op = if negate { BinaryOp::Sub } else { BinaryOp::Add };
-        Expr::binary(op, IntType::U64, base, offset)
+        self.pointer_plus(base, offset, negate)
     }
 
     /// Pointer minus pointer, in elements.
@@ -101,16 +121,27 @@ impl Lowerer<'_> {
         binary(BinaryOp::Sub, values[0].clone(), values[1].clone())
     }
 
-    /// The object behind a pointer.
-    pub(crate) fn pointed(&mut self, pointer: &TreeExpr, ty: &Type, span: Span) -> Option<Object> {
+    /// The object behind a pointer. `fixed`: other steps will come before it is used.
+    pub(crate) fn pointed(
+        &mut self,
+        pointer: &TreeExpr,
+        ty: &Type,
+        fixed: bool,
+        span: Span,
+    ) -> Option<Object> {
         let int = self.int_type_at(ty, span);
+        if is_character(ty) && self.survey.string_pointers {
+            self.unsupported(span, "reading the text of a string literal is");
+            return None;
+        }
         let mut address = self.value(pointer);
-        if self.is_shared_expr(&address) {
+        if self.is_shared_expr(&address) || (fixed && !self.is_stable(&address)) {
             address = self.spill(address, IntType::U64, pointer.span);
         }
         let object = Expr::binary(BinaryOp::Shr, IntType::U64, address.clone(), Expr::Const(OBJECT_SHIFT));
         let position = binary(BinaryOp::And, address, Expr::Const((1 << OBJECT_SHIFT) - 1));
         let mut targets = Vec::new();
+        let mut stored = Vec::new();
         let mut is_valid = Expr::Const(0);
         for variable in self.survey.pointed.clone() {
             let Some((element, lengths)) = array_shape(&self.program.variables[variable].ty.ty) else {
@@ -131,10 +162,11 @@ impl Lowerer<'_> {
             let when = Expr::both(is_object, is_inside);
             let key = if lengths.is_empty() { vec![] } else { vec![position.clone()] };
             is_valid = Expr::either(is_valid, when.clone());
+            stored.extend(self.net.places[place].cells().map(|cells| cells.value));
             targets.push(Target { when: Some(when), place, key });
         }
         self.frame.checks.push((is_valid, Fault::InvalidPointer));
-        Some(Object { targets, ty: int, is_bool: *ty == Type::Int(IntKind::Bool) })
+        Some(Object { targets, ty: int, stored, is_bool: *ty == Type::Int(IntKind::Bool) })
     }
 }
 

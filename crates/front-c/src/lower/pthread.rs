@@ -12,7 +12,7 @@ use super::Lowerer;
 use super::cells::{Condition, Target};
 use super::flow::{binary, frame_key};
 use super::step::Step;
-use super::survey::{is_null, strip_casts};
+use super::survey::{self, is_null, strip_casts};
 use crate::tree::{Expr as TreeExpr, ExprKind, Storage, Variable};
 use crate::types::{SyncKind, Type};
 
@@ -33,15 +33,24 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<Option<Expr>> {
         match (name, arguments) {
-            ("pthread_create", [handle, _, start, argument]) => self.create(handle, start, argument, span),
+            ("pthread_create", [handle, attribute, start, argument]) => {
+                self.discard(attribute);
+                self.create(handle, start, argument, span);
+            }
             ("pthread_join", [thread, result]) => self.join(thread, result, span),
             ("pthread_exit", [result]) => self.thread_exit(result, span),
-            ("pthread_self", []) => return Some(Some(me())),
+            ("pthread_self", []) => {
+                self.advance(span, Step::new(Action::Library, self.text(span), None).calling("pthread_self"));
+                return Some(Some(me()));
+            }
             ("pthread_equal", [left, right]) => {
                 let values = self.arguments(&[left.clone(), right.clone()]);
                 return Some(Some(Expr::equal(values[0].clone(), values[1].clone())));
             }
-            ("pthread_mutex_init", [mutex, _]) => self.mutex_init(mutex, span),
+            ("pthread_mutex_init", [mutex, attribute]) => {
+                self.discard(attribute);
+                self.mutex_init(mutex, span);
+            }
             ("pthread_mutex_destroy", [mutex]) => self.mutex_destroy(mutex, span),
             ("pthread_mutex_lock", [mutex]) => self.lock(mutex, span),
             ("pthread_mutex_trylock", [mutex]) => return Some(self.try_lock(mutex, span)),
@@ -67,11 +76,17 @@ impl Lowerer<'_> {
             let message = format!("`{name}` has no body: a thread cannot start in it");
             return self.error(Diagnostic::error("unknown-function", message).at(start.span, ""));
         };
+        if function == self.program.main {
+            return self.unsupported(start.span, "threads that start in `main` are");
+        }
         let name = self.program.functions[function].name.clone();
         let parameter = self.program.functions[function].params.first().copied();
         let mut argument_value = match parameter {
             Some(_) if !is_null(argument) => self.value(argument),
-            _ => Expr::Const(0),
+            _ => {
+                self.discard(argument);
+                Expr::Const(0)
+            }
         };
         let Some((variable, index)) = self.pointed_object(handle) else { return };
         let Some(object) = self.typed_object(variable, index, handle.span) else { return };
@@ -112,6 +127,13 @@ impl Lowerer<'_> {
         } else {
             let Some((variable, index)) = self.pointed_object(result) else { return };
             let Some(object) = self.typed_object(variable, index, result.span) else { return };
+            let bits = self.net.places[object.place].cells().map_or(0, |cells| cells.value.bits);
+            if Some(bits) != self.int_type_of(&survey::void_pointer()).map(|ty| ty.bits) {
+                let message = "the result of a thread has the size of a pointer";
+                let diagnostic =
+                    Diagnostic::error("type-mismatch", message).at(result.span, "too small for it");
+                return self.error(diagnostic.help("take it into a `void *` and convert that"));
+            }
             Some(object)
         };
         let number = binary(BinaryOp::Sub, handle.clone(), Expr::Const(1));
@@ -126,6 +148,9 @@ impl Lowerer<'_> {
             step = step.arc(ArcData::Test { place: done, token: vec![Pattern::Is(number.clone())] });
         }
         if let (Some(object), Some(results)) = (target, self.thread_results) {
+            if let Some(&written) = self.written.get(&object.place) {
+                step = step.write(written, object.key.clone(), Expr::Const(1));
+            }
             step = step.write(object.place, object.key, Expr::Cell(results, vec![number]));
         }
         self.advance(span, step);
@@ -134,7 +159,10 @@ impl Lowerer<'_> {
     fn thread_exit(&mut self, result: &TreeExpr, span: Span) {
         let value = match self.thread_results {
             Some(results) if !is_null(result) => Some((results, self.value(result))),
-            _ => None,
+            _ => {
+                self.discard(result);
+                None
+            }
         };
         let mut step = Step::new(Action::ThreadEnd, self.text(span), None).calling("pthread_exit");
         if let Some((results, value)) = value {
@@ -175,12 +203,9 @@ impl Lowerer<'_> {
         Some((condition, index.into_iter().collect()))
     }
 
+    /// Several steps may use the index: it must be the same in all of them.
     fn private_index(&mut self, index: Option<Expr>, span: Span) -> Option<Expr> {
-        index.map(
-            |index| {
-                if self.is_shared_expr(&index) { self.spill(index, IntType::I64, span) } else { index }
-            },
-        )
+        index.map(|index| if self.is_stable(&index) { index } else { self.spill(index, IntType::I64, span) })
     }
 
     fn has_sync_type(&mut self, variable: Variable, kind: SyncKind, span: Span) -> bool {

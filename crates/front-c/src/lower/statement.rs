@@ -7,12 +7,14 @@ use super::Lowerer;
 use super::cells::{self, Object};
 use super::flow::frame_key;
 use super::step::Step;
+use super::survey;
 use crate::tree::{Callee, Expr as TreeExpr, ExprKind, Init, Label, Stmt, StmtKind, Variable};
 use crate::types::{IntKind, Type};
 
 impl Lowerer<'_> {
     /// Statements in order. Between `__VERIFIER_atomic_begin()` and the matching end no other thread moves,
-    /// so that accesses need no steps of their own, unless a label lets control in from elsewhere.
+    /// so that accesses need no steps of their own, unless a label lets control in from elsewhere or
+    /// something in between can end the section.
     pub(crate) fn statements(&mut self, stmts: &[Stmt]) {
         let outer = self.frame.coarse;
         for (position, stmt) in stmts.iter().enumerate() {
@@ -20,7 +22,10 @@ impl Lowerer<'_> {
             if self.is_call_of(stmt, "__VERIFIER_atomic_begin") {
                 let rest = &stmts[position + 1..];
                 let end = rest.iter().position(|later| self.is_call_of(later, "__VERIFIER_atomic_end"));
-                self.frame.coarse = outer || end.is_some_and(|end| !rest[..=end].iter().any(has_label));
+                let is_closed = |inside: &[Stmt]| {
+                    !inside.iter().any(has_label) && !survey::moves_atomic(self.program, &self.survey, inside)
+                };
+                self.frame.coarse = outer || end.is_some_and(|end| is_closed(&rest[..end]));
             } else if self.is_call_of(stmt, "__VERIFIER_atomic_end") {
                 self.frame.coarse = outer;
             }
@@ -252,14 +257,50 @@ impl Lowerer<'_> {
     /// A local without an initialiser has an arbitrary value. Where nobody reads it before it is written,
     /// the step goes again when the function is finished.
     fn uninitialised_variable(&mut self, variable: Variable, int: IntType, is_bool: bool, span: Span) {
+        self.arbitrary_variable(variable, int, cells::domain_of(int, is_bool), span);
+    }
+
+    fn arbitrary_variable(
+        &mut self,
+        variable: Variable,
+        int: IntType,
+        domain: pdnet_net::Domain,
+        span: Span,
+    ) {
         let Some(place) = self.cells_of(variable, span) else { return };
         let name = self.program.variables[variable].name.clone();
         let label = format!("{name} is not initialised");
         let mut step = Step::new(Action::Assign, label, None);
-        let var = step.binder(&name, Base::Int(int), Some(cells::domain_of(int, is_bool)));
+        let var = step.binder(&name, Base::Int(int), Some(domain));
         let step = step.write(place, frame_key(), Expr::Var(var));
         let transition = self.advance(span, step);
         self.uninitialised.extend(transition.map(|transition| (transition, place)));
+    }
+
+    /// The environment decides on the parameters of `main`.
+    pub(crate) fn arbitrary_parameters_of_main(&mut self, source: crate::tree::Function) {
+        if source != self.program.main {
+            return;
+        }
+        for parameter in self.program.functions[source].params.clone() {
+            let data = &self.program.variables[parameter];
+            let (Type::Int(_), Some(int)) = (&data.ty.ty, self.int_type_of(&data.ty.ty)) else { continue };
+            let domain = pdnet_net::Domain { ranges: vec![(0, 8), (int.max(), int.max())], exact: false };
+            self.arbitrary_variable(parameter, int, domain, data.span);
+        }
+    }
+
+    /// Gives every local an arbitrary value at the start of the function, where that can matter.
+    pub(crate) fn uninitialised_locals(&mut self, source: crate::tree::Function) {
+        for (variable, data) in self.program.variables.iter_enumerated() {
+            if data.storage == crate::tree::Storage::Local(source)
+                && let (Type::Int(_) | Type::Pointer(_), Some(int)) =
+                    (&data.ty.ty, self.int_type_of(&data.ty.ty))
+            {
+                let domain = cells::domain_of(int, data.ty.ty == Type::Int(IntKind::Bool));
+                self.arbitrary_variable(variable, int, domain, data.span);
+            }
+        }
     }
 
     /// A local array without an initialiser gets a second array that says which elements were written:
@@ -375,10 +416,14 @@ impl Lowerer<'_> {
         match (value, self.results.get(&self.frame.source)) {
             (Some(value), Some(&result)) => step = step.write(result, frame_key(), value),
             (Some(value), None) => step.touches.push(value),
-            (None, Some(_)) if self.survey.result_used.contains(&self.frame.source) => {
-                // The caller uses a value that was never given.
-                let fault = pdnet_net::Fault::MissingReturn;
-                step = Step::new(Action::Fault(fault), fault.to_string(), None);
+            (None, Some(&result)) if self.frame.source == self.program.main => {
+                step = step.write(result, frame_key(), Expr::Const(0));
+            }
+            (None, Some(&result)) => {
+                // Whoever uses the value gets an arbitrary one (C11 6.9.1p12).
+                let int = self.net.places[result].cells().map_or(IntType::I64, |cells| cells.value);
+                let var = step.binder("missing result", Base::Int(int), Some(cells::domain_of(int, false)));
+                step = step.write(result, frame_key(), Expr::Var(var));
             }
             _ => {}
         }
@@ -431,6 +476,30 @@ fn collect_cases(stmt: &Stmt, labels: &mut Vec<(Option<(i128, i128)>, Span)>) {
         | StmtKind::Continue
         | StmtKind::Return(_)
         | StmtKind::Asm => {}
+    }
+}
+
+/// Whether there is a `switch` in the statement.
+pub(crate) fn has_switch(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Switch(..) => true,
+        StmtKind::Block(stmts) => stmts.iter().any(has_switch),
+        StmtKind::If(_, then, otherwise) => {
+            has_switch(then) || otherwise.as_ref().is_some_and(|otherwise| has_switch(otherwise))
+        }
+        StmtKind::While(_, body)
+        | StmtKind::DoWhile(body, _)
+        | StmtKind::For(_, _, _, body)
+        | StmtKind::Case(_, _, body)
+        | StmtKind::Default(body)
+        | StmtKind::Label(_, body) => has_switch(body),
+        StmtKind::Expr(_)
+        | StmtKind::Declare(..)
+        | StmtKind::Goto(_)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(_)
+        | StmtKind::Asm => false,
     }
 }
 

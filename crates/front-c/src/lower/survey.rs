@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{
     Callee, Expr, ExprKind, Function, Init, Lvalue, LvalueKind, Program, Stmt, StmtKind, Storage, Variable,
 };
+use crate::types::Type;
 
 /// The survey of a program.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +25,12 @@ pub(crate) struct Survey {
     pub(crate) max_chain: Option<u32>,
     /// Whether some join asks for the thread's result.
     pub(crate) joins_result: bool,
+    /// Functions that can begin or end an atomic section by a call of their own.
+    pub(crate) moves_atomic: BTreeSet<Function>,
     /// Variables that several threads can reach, and that some thread writes.
     pub(crate) shared: BTreeSet<Variable>,
+    /// Whether a string literal is used as a value other than in the call of a library function.
+    pub(crate) string_pointers: bool,
     /// Variables whose address the program keeps, passes on or computes with, in order.
     pub(crate) pointed: BTreeSet<Variable>,
 }
@@ -53,12 +58,20 @@ pub(crate) fn survey(program: &Program) -> Survey {
         let mut walker = Walker { program, facts: Facts::default() };
         data.init.iter().for_each(|init| walker.init(init));
         result.pointed.extend(&walker.facts.pointed);
+        result.string_pointers |= walker.facts.string_pointers;
     }
     for found in facts.values() {
         result.start_routines.extend(&found.starts);
         result.result_used.extend(&found.used_results);
         result.joins_result |= found.joins_result;
         result.pointed.extend(&found.pointed);
+        result.string_pointers |= found.string_pointers;
+    }
+    for (&function, found) in &facts {
+        let reached = reach(&facts, found.calls.iter().copied().chain([function]));
+        if reached.iter().any(|reached| facts.get(reached).is_some_and(|found| found.moves_atomic)) {
+            result.moves_atomic.insert(function);
+        }
     }
     find_recursion(&facts, program.main, &mut result);
     find_shared(program, &facts, &mut result);
@@ -75,6 +88,8 @@ struct Facts {
     writes: BTreeSet<Variable>,
     pointed: BTreeSet<Variable>,
     joins_result: bool,
+    moves_atomic: bool,
+    string_pointers: bool,
 }
 
 fn reach(facts: &BTreeMap<Function, Facts>, roots: impl IntoIterator<Item = Function>) -> BTreeSet<Function> {
@@ -146,6 +161,22 @@ fn find_shared(program: &Program, facts: &BTreeMap<Function, Facts>, result: &mu
             result.shared.insert(variable);
         }
     }
+}
+
+/// The functions that begin and end atomic sections.
+pub(crate) const ATOMIC_BOUNDARIES: [&str; 4] =
+    ["__VERIFIER_atomic_begin", "__VERIFIER_atomic_end", "__ESBMC_atomic_begin", "__ESBMC_atomic_end"];
+
+/// Whether the statements can begin or end an atomic section.
+pub(crate) fn moves_atomic(program: &Program, survey: &Survey, stmts: &[Stmt]) -> bool {
+    let mut walker = Walker { program, facts: Facts::default() };
+    walker.stmts(stmts);
+    walker.facts.moves_atomic || walker.facts.calls.iter().any(|callee| survey.moves_atomic.contains(callee))
+}
+
+/// The type `void *`.
+pub(crate) fn void_pointer() -> Type {
+    Type::Pointer(Box::new(Type::Void.into()))
 }
 
 /// Removes casts around an expression.
@@ -229,6 +260,7 @@ impl Walker<'_> {
                 self.facts.reads.extend(root(lvalue));
                 self.facts.writes.extend(root(lvalue));
                 self.facts.pointed.extend(root(lvalue));
+                self.facts.string_pointers |= matches!(lvalue.kind, LvalueKind::String(_));
                 self.lvalue(lvalue);
             }
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.expr(operand, used),
@@ -281,12 +313,14 @@ impl Walker<'_> {
         let data = &self.program.functions[function];
         for (position, argument) in arguments.iter().enumerate() {
             let known = self.facts.pointed.clone();
+            let strings = self.facts.string_pointers;
             self.expr(argument, true);
             // A library function uses the address while it runs and forgets it, but for the argument of a
             // thread.
             let keeps = data.body.is_some() || (data.name == "pthread_create" && position == 3);
             if !keeps {
                 self.facts.pointed = known;
+                self.facts.string_pointers = strings;
             }
         }
         if data.body.is_some() {
@@ -303,6 +337,7 @@ impl Walker<'_> {
                 }
             }
             ("pthread_join", [_, result]) => self.facts.joins_result |= !is_null(result),
+            (name, _) if ATOMIC_BOUNDARIES.contains(&name) => self.facts.moves_atomic = true,
             _ => {}
         }
     }

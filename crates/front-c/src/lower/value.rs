@@ -217,6 +217,13 @@ impl Lowerer<'_> {
         Expr::Const(0)
     }
 
+    /// Evaluates an argument that nobody uses, where that can be noticed.
+    pub(crate) fn discard(&mut self, expr: &TreeExpr) {
+        if !self.class(expr).is_plain() {
+            self.effects(expr);
+        }
+    }
+
     /// Evaluates an expression for its effects only.
     pub(crate) fn effects(&mut self, expr: &TreeExpr) {
         match &expr.kind {
@@ -368,7 +375,8 @@ impl Lowerer<'_> {
     fn assign(&mut self, target: &Lvalue, value: &TreeExpr, wanted: bool, span: Span) -> Expr {
         let mut result = self.value(value);
         let index = self.class_of_load(target);
-        if index.steps && !self.is_stable(&result) {
+        let two_shared = self.is_shared_expr(&result) && self.class_of_indices(target).shared;
+        if two_shared || (index.steps && !self.is_stable(&result)) {
             let ty = self.int_type_at(&value.ty, value.span);
             result = self.spill(result, ty, value.span);
         }
@@ -384,6 +392,10 @@ impl Lowerer<'_> {
         if must_split || (wanted && writes_shared && !self.is_stable(&value)) {
             // The checks that are pending concern the value and the index alike: all are made now.
             value = self.spill(value, object.ty, span);
+        }
+        let may_change = object.targets.iter().any(|target| self.shared_cells.contains(&target.place));
+        if wanted && may_change && !self.is_stable(&value) {
+            return self.update_in_one_step(object, value, false, true, span);
         }
         let step = Step::new(Action::Assign, self.text(span), None);
         self.advance(span, self.with_written(step.write_object(object, &value), object));
@@ -405,10 +417,12 @@ impl Lowerer<'_> {
             return self.atomic_update(target, op, computation, value, wanted, span);
         }
         let class = self.class(value);
-        let Some(mut object) = self.object(target) else { return Expr::Const(0) };
-        if class.steps || self.has_shared_key(&object) {
-            self.stabilise_key(&mut object, span);
-        }
+        let object = if class.steps || self.class_of_indices(target).shared {
+            self.fixed_object(target)
+        } else {
+            self.object(target)
+        };
+        let Some(object) = object else { return Expr::Const(0) };
         self.check_written(&object);
         let mut old = object.load();
         let reads_shared = self.is_shared_expr(&old);
@@ -417,9 +431,19 @@ impl Lowerer<'_> {
         }
         let old = self.converted(old, &target.ty.ty, computation, span);
         let right = self.value(value);
-        let new = self.binary(op, computation, old, right, span);
+        let new = self.computed(op, computation, old, right, span);
         let new = self.converted(new, computation, &target.ty.ty, span);
         self.store(&object, new, wanted, span)
+    }
+
+    /// The operation of a compound assignment; on a pointer, it moves.
+    fn computed(&mut self, op: BinaryOp, ty: &Type, left: Expr, right: Expr, span: Span) -> Expr {
+        match (ty, op) {
+            (Type::Pointer(_), BinaryOp::Add | BinaryOp::Sub) => {
+                self.pointer_plus(left, right, op == BinaryOp::Sub)
+            }
+            _ => self.binary(op, ty, left, right, span),
+        }
     }
 
     /// `target op= value` on an `_Atomic` object: one step reads and writes it (C11 6.5.16.2p3).
@@ -442,13 +466,13 @@ impl Lowerer<'_> {
             self.stabilise_key(&mut object, span);
         }
         let old = self.converted(object.load(), &target.ty.ty, computation, span);
-        let new = self.binary(op, computation, old, right, span);
+        let new = self.computed(op, computation, old, right, span);
         let new = self.converted(new, computation, &target.ty.ty, span);
         self.update_in_one_step(&object, new, false, wanted, span)
     }
 
     /// Fixes the index of an object before other steps come between now and its use.
-    fn stabilise_key(&mut self, object: &mut Object, span: Span) {
+    pub(crate) fn stabilise_key(&mut self, object: &mut Object, span: Span) {
         for target in &mut object.targets {
             if let Some(index) = target.key.last().cloned()
                 && target.when.is_none()
@@ -503,7 +527,11 @@ impl Lowerer<'_> {
         let Some(object) = self.object(target) else { return Expr::Const(0) };
         let promoted = if object.ty.bits < 32 { IntType::I32 } else { object.ty };
         let op = if decrement { NetOp::Sub } else { NetOp::Add };
-        let next = |old: Expr| {
+        let is_pointer = matches!(target.ty.ty, Type::Pointer(_));
+        let next = |lowerer: &mut Self, old: Expr| {
+            if is_pointer {
+                return lowerer.pointer_plus(old, Expr::Const(1), decrement);
+            }
             let sum = Expr::binary(op, promoted, convert(object.ty, promoted, old), Expr::Const(1));
             if object.is_bool { Expr::truth(sum) } else { convert(promoted, object.ty, sum) }
         };
@@ -514,13 +542,16 @@ impl Lowerer<'_> {
             if self.is_shared_object(&object) && !target.ty.quals.is_atomic {
                 // The index is private here, or was spilled; it may still be a local that is read twice.
                 let old = self.spill(old, object.ty, span);
-                let new = self.store(&object, next(old.clone()), false, span);
+                let new = next(self, old.clone());
+                let new = self.store(&object, new, false, span);
                 return if postfix { old } else { new };
             }
             self.stabilise_key(&mut object, span);
-            return self.update_in_one_step(&object, next(object.load()), postfix, wanted, span);
+            let new = next(self, object.load());
+            return self.update_in_one_step(&object, new, postfix, wanted, span);
         }
-        self.update_in_one_step(&object, next(old), postfix, wanted, span)
+        let new = next(self, old);
+        self.update_in_one_step(&object, new, postfix, wanted, span)
     }
 
     /// Reads and writes an object in one step: nobody else can come between.
