@@ -197,7 +197,10 @@ impl Positions {
         };
         let here: Vec<&str> = self.tokens[first..after].iter().map(|token| token.text(&self.text)).collect();
         let there: Vec<&str> = originals.iter().map(|token| token.text(region)).collect();
-        let matches = common_subsequence(&here, &there);
+        let column = self.tokens.get(first).map_or(0, |token| token.start - line.start);
+        let starts: Vec<usize> = originals.iter().map(|token| token.start).collect();
+        let matches = unchanged_run(&here, &there, column, &starts)
+            .unwrap_or_else(|| common_subsequence(&here, &there));
         let mut spans = Vec::with_capacity(here.len());
         for position in 0..here.len() {
             if let Some(at) = matches[position] {
@@ -239,6 +242,23 @@ fn is_open(text: &str, tokens: &[Token]) -> bool {
 
 fn small(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
+/// The partners where `here` stands in `there` as it is. The preprocessor breaks a line around a macro of a
+/// system header and indents the pieces to about their old columns, so that of several places the nearest
+/// to that column is meant.
+fn unchanged_run(
+    here: &[&str],
+    there: &[&str],
+    column: usize,
+    starts: &[usize],
+) -> Option<Vec<Option<usize>>> {
+    if here.is_empty() {
+        return None;
+    }
+    let places = there.windows(here.len()).enumerate().filter(|(_, window)| *window == here);
+    let nearest = places.map(|(at, _)| at).min_by_key(|&at| starts[at].abs_diff(column))?;
+    Some((nearest..nearest + here.len()).map(Some).collect())
 }
 
 /// For each item of `here` the position of its partner in `there`, where it has one.

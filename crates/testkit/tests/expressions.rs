@@ -6,7 +6,8 @@ use pdnet_net::{Interpreter, PlaceKind, Successor};
 use pdnet_source::SourceMap;
 use pdnet_testkit::{Compiler, ExprConfig, Printing, RandomExpr, random_expr};
 
-const N_EXPRESSIONS: usize = 10_000;
+/// In each of two tests.
+const N_EXPRESSIONS: usize = 5_000;
 /// How many expressions go into one net.
 const CHUNK: usize = 4;
 
@@ -37,10 +38,19 @@ fn values(printed: &str) -> Vec<i64> {
     printed.lines().map(|line| line.parse().expect("a number")).collect()
 }
 
+/// In two halves, so that both cores have work.
 #[test]
 fn expressions_have_the_value_that_the_compiler_gives_them() {
+    compare_expressions(Rng::test_seed(1));
+}
+
+#[test]
+fn more_expressions_have_the_value_that_the_compiler_gives_them() {
+    compare_expressions(Rng::test_seed(1).wrapping_add(1_000_000));
+}
+
+fn compare_expressions(seed: u64) {
     let Some(compiler) = Compiler::find() else { return };
-    let seed = Rng::test_seed(1);
     let mut rng = Rng::new(seed);
     let exprs: Vec<RandomExpr> =
         (0..N_EXPRESSIONS).map(|_| random_expr(&mut rng, &ExprConfig::default())).collect();
