@@ -22,11 +22,14 @@ pub struct Property {
 #[derive(Clone, Debug)]
 pub enum PropertyKind {
     /// None of these transitions ever fires (assertions, error calls, faults). A run that fires one is a
-    /// violation whatever comes after it.
+    /// violation whatever comes after it, also where the firing has no successor
+    /// ([`pdnet_net::Effect::Prune`]): that it is enabled is enough.
     NeverFires(Vec<Transition>),
     /// No reachable deadlock.
     NoDeadlock,
-    /// The formula holds on every infinite run; a run that ends or deadlocks repeats its last state.
+    /// The formula holds on every infinite run; a run that ends or deadlocks repeats its last state. What meets
+    /// a failed assumption, a bound or undefined behaviour is no infinite run; but a prefix that breaks the
+    /// formula whatever comes after it is a violation also where undefined behaviour follows.
     Ltl {
         /// The formula (not negated), over the atoms by number.
         formula: Ltl,

@@ -16,7 +16,8 @@ use crate::{Fairness, Property, PropertyKind, Trace, TraceEnd};
 pub struct Step {
     /// What fired.
     pub firing: Firing,
-    /// The marking after it.
+    /// The marking after it. Where the step has no successor, which only the last step of a run that breaks
+    /// [`PropertyKind::NeverFires`] may be, that before it.
     pub after: Marking,
     /// The values of the property's atoms after it, by number.
     pub letter: u64,
@@ -57,7 +58,7 @@ pub enum ReplayError {
         /// Its position in the run.
         step: usize,
     },
-    /// A step ends the run although more follow, or the cycle contains a step without successor.
+    /// A step has no successor, and is not the last one of a run that must not fire it.
     Pruned {
         /// Its position in the run.
         step: usize,
@@ -101,18 +102,20 @@ pub fn replay(
     let initial = interpreter.initial();
     let mut player = Player { interpreter, property, current: initial.clone(), n_steps: 0 };
     let initial_letter = player.letter();
-    let prefix = player.play(&trace.prefix)?;
     let last_is_target = match &property.kind {
         PropertyKind::NeverFires(transitions) => {
             trace.prefix.last().is_some_and(|firing| transitions.contains(&firing.transition))
         }
         PropertyKind::NoDeadlock | PropertyKind::Ltl { .. } => false,
     };
+    // A step that must not fire may have no successor: it is the end of the run.
+    let may_be_cut = last_is_target && trace.end == TraceEnd::Any;
+    let prefix = player.play(&trace.prefix, may_be_cut)?;
     let at_cycle = player.current.clone();
     let mut starved = Vec::new();
     let cycle = match &trace.end {
         TraceEnd::Cycle(firings) => {
-            let steps = player.play(firings)?;
+            let steps = player.play(firings, false)?;
             if firings.is_empty() || player.current != at_cycle {
                 return Err(ReplayError::OpenCycle);
             }
@@ -156,15 +159,17 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    fn play(&mut self, firings: &[Firing]) -> Result<Vec<Step>, ReplayError> {
+    /// Plays the steps; with `may_be_cut`, the last of them may have no successor.
+    fn play(&mut self, firings: &[Firing], may_be_cut: bool) -> Result<Vec<Step>, ReplayError> {
         let mut steps = Vec::new();
-        for firing in firings {
+        for (position, firing) in firings.iter().enumerate() {
             let step = self.n_steps;
             if !self.interpreter.enabled(&self.current).contains(firing) {
                 return Err(ReplayError::NotEnabled { step });
             }
             match self.interpreter.fire(&self.current, firing) {
                 Successor::Marking(next) => self.current = next,
+                Successor::Pruned if may_be_cut && position + 1 == firings.len() => {}
                 Successor::Pruned => return Err(ReplayError::Pruned { step }),
             }
             self.n_steps += 1;

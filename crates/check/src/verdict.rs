@@ -33,7 +33,8 @@ pub enum TraceEnd {
     Cycle(Vec<Firing>),
     /// The last marking has no step (the process has ended, or a deadlock): it repeats forever.
     Stutter,
-    /// The prefix alone breaks the property, whatever comes after.
+    /// The prefix alone breaks the property, whatever comes after. Where the property is that transitions
+    /// never fire, the last step may be one without successor (a fault).
     Any,
 }
 

@@ -13,10 +13,10 @@ enum Fate {
     Unknown,
     /// On the path of the search.
     Open,
-    /// Every run from here fails an assumption.
-    Doomed,
-    /// Some run from here goes on forever.
-    Endless,
+    /// Every run from here fails an assumption or meets a bound of the model.
+    CutOff,
+    /// Some run from here goes on forever, or meets undefined behaviour.
+    Real,
 }
 
 /// Remembers the fate of states, so that the states of many bad prefixes are looked at once.
@@ -26,9 +26,13 @@ pub(crate) struct Continuations {
 }
 
 impl Continuations {
-    /// Whether some infinite run starts in the state: a cycle, or a state that repeats because nothing is
-    /// enabled, can be reached without a failed assumption. Behind a bound of the model there may be one, so
-    /// that a bound counts too.
+    /// Whether what comes to the state is certainly the start of a run that no assumption removes: a cycle, a
+    /// state that repeats because nothing is enabled, or undefined behaviour can be reached. After undefined
+    /// behaviour anything may come, but what came before it did happen.
+    ///
+    /// A bound of the model does not count: behind it every run may fail an assumption. So a bad prefix whose
+    /// state has no continuation is no violation; whether the property holds then depends on whether a bound can
+    /// be reached from it, which is for the caller's search to note when it goes on.
     pub(crate) fn exists(
         &mut self,
         graph: &mut Graph<'_>,
@@ -36,19 +40,19 @@ impl Continuations {
         budget: &mut Budget<'_>,
     ) -> Result<bool, StopReason> {
         match self.fate(state) {
-            Fate::Doomed => return Ok(false),
-            Fate::Endless => return Ok(true),
+            Fate::CutOff => return Ok(false),
+            Fate::Real => return Ok(true),
             Fate::Unknown | Fate::Open => {}
         }
         let mut path = Vec::new();
         let result = self.search(graph, state, &mut path, budget);
-        // A path that is left leads to something endless, or to where the search was stopped.
-        let fate = if result.is_ok() { Fate::Endless } else { Fate::Unknown };
+        // A path that is left leads to something real, or to where the search was stopped.
+        let fate = if result.is_ok() { Fate::Real } else { Fate::Unknown };
         path.iter().for_each(|(at, _)| self.fates[at.index()] = fate);
         result
     }
 
-    /// A depth-first search with an explicit stack. A state that is left without success is doomed: all that
+    /// A depth-first search with an explicit stack. A state that is left without success is cut off: all that
     /// can be reached from it was left before it, and no edge closed a cycle.
     fn search(
         &mut self,
@@ -64,7 +68,7 @@ impl Continuations {
                 budget.allow_states(graph.n_states())?;
                 path.push((state, 0));
                 self.fates[state.index()] = Fate::Open;
-                if graph.stutters(state) || graph.meets_bound(state) {
+                if graph.stutters(state) || graph.meets_fault(state) {
                     return Ok(true);
                 }
             }
@@ -72,15 +76,15 @@ impl Continuations {
             let edges = graph.edges(*at, budget)?;
             let edge = edges.start + *next;
             if edge == edges.end {
-                self.fates[at.index()] = Fate::Doomed;
+                self.fates[at.index()] = Fate::CutOff;
                 path.pop();
                 continue;
             }
             *next += 1;
             let (target, _) = graph.edge(edge);
             match self.fate(target) {
-                Fate::Doomed => {}
-                Fate::Open | Fate::Endless => return Ok(true),
+                Fate::CutOff => {}
+                Fate::Open | Fate::Real => return Ok(true),
                 Fate::Unknown => entered = Some(target),
             }
         }

@@ -34,13 +34,11 @@ struct Node {
     first_edge: usize,
     n_edges: u32,
     is_expanded: bool,
-    /// A bound of the model can be met here.
-    meets_bound: bool,
-    /// The threads that can move, be it only into a failed assumption.
+    /// The threads that can move, be it only by a step that is not followed.
     enabled: u64,
 }
 
-const UNKNOWN: Node = Node { first_edge: 0, n_edges: 0, is_expanded: false, meets_bound: false, enabled: 0 };
+const UNKNOWN: Node = Node { first_edge: 0, n_edges: 0, is_expanded: false, enabled: 0 };
 
 /// The graph of states. States are numbered as in its store.
 pub(crate) struct Graph<'a> {
@@ -94,7 +92,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The edges out of a state, which is expanded first where it was not. A state without edges either
-    /// repeats forever ([`Graph::stutters`]) or is a dead end of runs that assumptions or bounds cut off.
+    /// repeats forever ([`Graph::stutters`]) or is a dead end of runs that assumptions, bounds or faults cut off.
     pub(crate) fn edges(
         &mut self,
         state: StateId,
@@ -123,9 +121,12 @@ impl<'a> Graph<'a> {
         self.nodes[state.index()].enabled
     }
 
-    /// Whether a bound of the model can be met in an expanded state.
-    pub(crate) fn meets_bound(&self, state: StateId) -> bool {
-        self.nodes[state.index()].meets_bound
+    /// Whether undefined behaviour can be met in an expanded state.
+    pub(crate) fn meets_fault(&self, state: StateId) -> bool {
+        let is_fault = |&transition: &Transition| {
+            matches!(self.model.net.transitions[transition].action, Action::Fault(_))
+        };
+        self.notable.get(&state).is_some_and(|transitions| transitions.iter().any(is_fault))
     }
 
     /// Adds what has to be noted of an expanded state.
@@ -162,8 +163,6 @@ impl<'a> Graph<'a> {
             }
             if model.notable[step.transition] {
                 notable.entry(state).or_default().push(step.transition);
-                let action = model.net.transitions[step.transition].action;
-                node.meets_bound |= matches!(action, Action::Bound(_));
             }
             if step.outcome == Outcome::State {
                 match store.insert(next) {

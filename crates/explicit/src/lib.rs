@@ -25,7 +25,17 @@
 //!
 //! Violations of an invariant or of a safety formula have a prefix after which everything is lost, but only
 //! runs count that no failed assumption removes. So where a net has assumptions, the prefix must go on to
-//! some infinite run, or to a bound of the model beyond which one may lie.
+//! some infinite run, or to undefined behaviour, after which anything may come. Where only a bound of the model
+//! keeps all runs from failing an assumption, no violation is reported, and the bound makes the verdict
+//! `Unknown`. Where a net has no assumptions, every prefix goes on in the program itself.
+//!
+//! Runs into undefined behaviour are not followed, as those into a bound are not: they are no runs of a formula,
+//! they are no deadlock, and they make `Holds` into `Unknown`. The step itself is a violation where a property
+//! says that it never fires.
+//!
+//! With fairness *and* assumptions a prefix decides nothing here: whether a fair run goes on from it takes a
+//! search of its own. A run that does is found as a cycle; where the prefix goes on only to undefined behaviour
+//! the verdict is `Unknown`.
 
 #![forbid(unsafe_code)]
 

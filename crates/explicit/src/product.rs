@@ -129,10 +129,13 @@ impl<'p, 'a> Product<'p, 'a> {
         }
         self.graph.note(state, &mut self.notes);
         if automaton.successors(at, letter).any(|edge| self.universal[edge.target.index()]) {
-            // Where every run fails an assumption there is nothing to look for.
             let is_run =
                 !self.graph.model.has_assumptions || self.continuations.exists(self.graph, state, budget)?;
-            return Ok(if is_run { Expansion::Accepted } else { Expansion::Edges });
+            if is_run {
+                return Ok(Expansion::Accepted);
+            }
+            // Every run that we know fails an assumption. There is no violation to be found from here on, but
+            // the bounds and samples to come must be noted: with more values, or beyond a bound, one may lie.
         }
         let first = edges.len();
         for edge in automaton.successors(at, letter) {

@@ -15,11 +15,12 @@ use crate::notes::Notes;
 
 /// What breaks a property.
 pub(crate) enum Goal {
-    /// The firing of one of these transitions.
+    /// The firing of one of these transitions, also where it has no successor.
     NeverFires(IndexVec<Transition, bool>),
     /// A state in which the process has not ended and nothing is enabled.
     NoDeadlock,
-    /// A state whose letter does not meet the condition, if a run goes on from there.
+    /// A state whose letter does not meet the condition, if a run goes on from there
+    /// ([`Continuations::exists`]).
     Invariant(Condition, Box<Atoms>),
 }
 
@@ -159,7 +160,6 @@ impl<'a> Safety<'a> {
                 for (goal, data) in goals.iter().enumerate() {
                     if let Goal::NeverFires(fires) = data
                         && fires[step.transition]
-                        && step.outcome == StepOutcome::State
                         && verdicts[goal].is_none()
                     {
                         hits.push((goal, Some(step.firing())));
@@ -217,6 +217,7 @@ impl<'a> Safety<'a> {
                         state.detach();
                         let state = graph.add(&state)?;
                         if !continuations.exists(graph, state, budget)? {
+                            // The search goes on, and so comes to the bounds that may hide such a run.
                             continue;
                         }
                     }

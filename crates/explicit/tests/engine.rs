@@ -348,3 +348,139 @@ fn state_counts_are_exact() {
         assert_eq!((stats.states, stats.transitions), expected, "{name}");
     }
 }
+
+/// x becomes 1, and then comes the last step; with `assumes`, an assumption may fail instead of it.
+fn last_step(last: Action, assumes: bool) -> (Program, Place, Transition) {
+    let mut p = Program::new(1, 1);
+    let main = p.function("main");
+    let x = p.global("x", 0);
+    let middle = p.place(main);
+    let entry = p.entry(main);
+    p.update(entry, middle, x, |_| constant(1));
+    let last = p.step(last, (middle, None), |_, _| {});
+    if assumes {
+        p.step(Action::AssumeFail, (middle, None), |_, _| {});
+    }
+    (p, x, last)
+}
+
+const DIVISION: Action = Action::Fault(Fault::DivisionByZero);
+
+#[test]
+fn nothing_is_said_of_what_comes_after_undefined_behaviour() {
+    let (p, x, fault) = last_step(DIVISION, false);
+    let expected = StopReason::Undefined { fault: Fault::DivisionByZero, pos: None };
+    let ended = Expr::Marked(p.net.ended.unwrap(), vec![]);
+    let finally_ended = |formula: fn(Ltl) -> Ltl| PropertyKind::Ltl {
+        formula: formula(Ltl::finally(atom(0))),
+        atoms: vec![AtomData { text: "end".to_owned(), expr: ended.clone() }],
+    };
+    // The process may end or not.
+    assert_eq!(reason(&p.net, finally_ended(|f| f)), expected);
+    assert_eq!(reason(&p.net, finally_ended(Ltl::not)), expected);
+    // x is 1 and may stay so or not.
+    let settles = |value| formula(Ltl::finally(Ltl::globally(atom(0))), &[(x, value)]);
+    assert_eq!(reason(&p.net, settles(0)), expected);
+    assert_eq!(reason(&p.net, settles(1)), expected);
+    // It is no deadlock.
+    assert_eq!(reason(&p.net, PropertyKind::NoDeadlock), expected);
+    // The step itself is a violation where it must not happen.
+    let trace = violation(&p.net, PropertyKind::NeverFires(vec![fault]), Fairness::None);
+    assert_eq!((trace.prefix.len(), trace.end), (2, TraceEnd::Any));
+    // What comes after an assertion that failed is known: the process has ended.
+    let (p, _, _) = last_step(Action::AssertFail, false);
+    assert_holds(&p.net, finally_ended(|f| f), Fairness::None);
+}
+
+/// `x is never 1` for the search of invariants and for both searches of the product. (x never is 9.)
+fn never_one(x: Place) -> [PropertyKind; 3] {
+    let not = || Ltl::not(atom(0));
+    [
+        Ltl::globally(not()),
+        Ltl::weak_until(not(), Ltl::False),
+        Ltl::and(Ltl::globally(not()), Ltl::globally(Ltl::finally(Ltl::not(atom(1))))),
+    ]
+    .map(|never| formula(never, &[(x, 1), (x, 9)]))
+}
+
+#[test]
+fn a_bad_prefix_before_undefined_behaviour_was_real() {
+    for assumes in [false, true] {
+        let (p, x, _) = last_step(DIVISION, assumes);
+        for kind in never_one(x) {
+            let trace = violation(&p.net, kind, Fairness::None);
+            assert_eq!((trace.prefix.len(), trace.end), (1, TraceEnd::Any));
+        }
+    }
+    let (p, x, _) = last_step(DIVISION, false);
+    for kind in never_one(x) {
+        violation(&p.net, kind, Fairness::Weak);
+    }
+    // With fairness and assumptions a prefix decides nothing.
+    let (p, x, _) = last_step(DIVISION, true);
+    for kind in never_one(x) {
+        let found = verdict(&p.net, kind, Fairness::Weak);
+        assert!(matches!(found, Verdict::Unknown(StopReason::Undefined { .. })), "{found:?}");
+    }
+}
+
+#[test]
+fn behind_a_bound_an_assumption_may_fail() {
+    let bound = Action::Bound(Bound::Depth);
+    for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+        let (p, x, _) = last_step(bound, true);
+        for kind in never_one(x) {
+            let found = verdict(&p.net, kind, fairness);
+            let is_bound =
+                |reason: &StopReason| matches!(reason, StopReason::Bound { bound: Bound::Depth, .. });
+            assert!(matches!(&found, Verdict::Unknown(reason) if is_bound(reason)), "{found:?}");
+        }
+        // Without assumptions the program goes on in some way.
+        let (p, x, _) = last_step(bound, false);
+        for kind in never_one(x) {
+            violation(&p.net, kind, fairness);
+        }
+    }
+}
+
+#[test]
+fn the_search_goes_on_after_a_prefix_that_only_a_bound_supports() {
+    // x = 1 meets a bound; x = 0, x = 1 a step later ends.
+    let mut p = Program::new(1, 1);
+    let main = p.function("main");
+    let x = p.global("x", 0);
+    let [short, long, longer, end] = [(); 4].map(|()| p.place(main));
+    let entry = p.entry(main);
+    p.update(entry, short, x, |_| constant(1));
+    p.step(Action::Bound(Bound::Depth), (short, None), |_, _| {});
+    p.step(Action::AssumeFail, (short, None), |_, _| {});
+    p.jump(entry, long);
+    p.jump(long, longer);
+    p.update(longer, end, x, |_| constant(1));
+    p.process_end(end);
+    for kind in never_one(x) {
+        let trace = violation(&p.net, kind, Fairness::None);
+        assert_eq!((trace.prefix.len(), trace.end), (3, TraceEnd::Any));
+    }
+}
+
+#[test]
+fn a_sample_that_fails_an_assumption_says_nothing_of_other_values() {
+    // x = 1; assume(input == 1000), of which the sample knows nothing.
+    let mut p = Program::new(1, 1);
+    let main = p.function("main");
+    let x = p.global("x", 0);
+    let input = p.global("input", 0);
+    let [before, after] = [(); 2].map(|()| p.place(main));
+    let entry = p.entry(main);
+    p.update(entry, before, x, |_| constant(1));
+    p.step(Action::Assign, (before, Some(after)), |_, b| {
+        let domain = Domain { ranges: vec![(0, 3)], exact: false };
+        let choice = b.choose("choice", Base::Int(IntType::I32), domain);
+        b.write(input, vec![], Expr::Var(choice));
+    });
+    p.step(Action::AssumeFail, (after, None), |_, _| {});
+    for kind in never_one(x) {
+        assert_eq!(reason(&p.net, kind), StopReason::Sampled { pos: None });
+    }
+}

@@ -58,7 +58,8 @@ pub enum Action {
     AssertFail,
     /// A call of an error function (`reach_error`, `__VERIFIER_error`) without a body; the process ends.
     Error,
-    /// Undefined behaviour; the process ends, and nothing is known of what a real one would do.
+    /// Undefined behaviour: nothing is known of what a real process would do from here on, so that the run is
+    /// not followed any further. The run up to here is real all the same.
     Fault(Fault),
     /// A bound of the model was met; the run is not followed any further.
     Bound(Bound),
@@ -81,8 +82,6 @@ pub enum Fault {
     InvalidPointer,
     /// An element of a local array read before it was ever written.
     Uninitialised,
-    /// A non-void function ended without a value that its caller uses.
-    MissingReturn,
 }
 
 /// Bounds of the model.
@@ -104,13 +103,14 @@ pub enum Effect {
     EndThread,
     /// All execution tokens of all threads go, and the process has ended.
     EndProcess,
-    /// The run is not followed: the firing has no successor.
+    /// The run is not followed: the firing has no successor. After a failed assumption there is no run; after
+    /// a bound of the model there is one that we do not know; after undefined behaviour anything may come.
     Prune,
 }
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 35] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -144,7 +144,6 @@ impl Action {
         Self::Fault(Fault::DestroyHeld),
         Self::Fault(Fault::InvalidPointer),
         Self::Fault(Fault::Uninitialised),
-        Self::Fault(Fault::MissingReturn),
         Self::Bound(Bound::Depth),
         Self::Bound(Bound::Threads),
     ];
@@ -154,8 +153,8 @@ impl Action {
     pub const fn effect(self) -> Effect {
         match self {
             Self::ThreadEnd => Effect::EndThread,
-            Self::ProcessEnd | Self::AssertFail | Self::Error | Self::Fault(_) => Effect::EndProcess,
-            Self::AssumeFail | Self::Bound(_) => Effect::Prune,
+            Self::ProcessEnd | Self::AssertFail | Self::Error => Effect::EndProcess,
+            Self::AssumeFail | Self::Fault(_) | Self::Bound(_) => Effect::Prune,
             Self::Assign
             | Self::Jump
             | Self::Exit
@@ -223,7 +222,6 @@ impl Action {
             Self::Fault(Fault::DestroyHeld) => "fault-destroy-held",
             Self::Fault(Fault::InvalidPointer) => "fault-invalid-pointer",
             Self::Fault(Fault::Uninitialised) => "fault-uninitialised",
-            Self::Fault(Fault::MissingReturn) => "fault-missing-return",
             Self::Bound(Bound::Depth) => "bound-depth",
             Self::Bound(Bound::Threads) => "bound-threads",
         }
@@ -246,7 +244,6 @@ impl fmt::Display for Fault {
             Self::DestroyHeld => "mutex destroyed while it is held",
             Self::InvalidPointer => "pointer to no object",
             Self::Uninitialised => "array element read before it was written",
-            Self::MissingReturn => "function ended without the value that its caller uses",
         })
     }
 }

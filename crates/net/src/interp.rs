@@ -48,7 +48,7 @@ impl Firing {
 pub enum Successor {
     /// The next marking.
     Marking(Marking),
-    /// The run ends here and counts for nothing: a failed assumption, or a bound of the model.
+    /// The run is not followed: a failed assumption, undefined behaviour, or a bound of the model.
     Pruned,
 }
 
@@ -104,7 +104,8 @@ impl<'a> Interpreter<'a> {
         self.net.ended.is_some_and(|ended| marking.tokens(ended).next().is_some())
     }
 
-    /// Whether the process has not ended and no thread can move.
+    /// Whether the process has not ended and no thread can move. A step that is not followed is a move: where
+    /// only such steps are enabled, there is no deadlock.
     #[must_use]
     pub fn is_deadlock(&self, marking: &Marking) -> bool {
         !self.ended(marking) && self.enabled(marking).is_empty()

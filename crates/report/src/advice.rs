@@ -43,12 +43,10 @@ pub(crate) fn advice(reason: &StopReason) -> String {
                 Fault::OutOfBounds | Fault::InvalidPointer => Some("memory"),
                 Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld => Some("locks"),
                 Fault::Uninitialised => None,
-                Fault::MissingReturn => None,
             };
             match check {
                 Some(check) => format!("{meaning}; see that run with --check {check}"),
-                None if *fault == Fault::Uninitialised => format!("{meaning}; initialise the array"),
-                None => format!("{meaning}; give the function a return value on every way"),
+                None => format!("{meaning}; initialise the array"),
             }
         }
         StopReason::Unsupported(_) => "this version cannot answer it".to_owned(),

@@ -8,7 +8,7 @@ use pdnet_logic::Ltl;
 use pdnet_net::{Bound, Fault};
 use pdnet_report::{Answer, Probe, ProbeAnswer, TextOptions, result_text, verdict_line};
 use pdnet_source::{ColorChoice, Pos};
-use programs::{End, Program, abba, lost_update, spin};
+use programs::{End, Program, abba, division, lost_update, spin};
 
 const LOST_UPDATE: [(i64, &str); 8] = [
     (0, "create"),
@@ -328,4 +328,34 @@ fn colors_add_nothing_but_escapes() {
         colored.replace_range(start..=end, "");
     }
     assert_eq!(colored, text(ColorChoice::Plain));
+}
+
+#[test]
+fn a_run_ends_with_its_fault() {
+    let program = division();
+    let property = Property::arithmetic(&program.net);
+    let run = program.run(&property, &[(0, "x = 1"), (0, "division by zero")], End::Any);
+    check(
+        &program,
+        &property,
+        Answer::Violated(Box::new(run)),
+        vec![],
+        100,
+        &expect![[r#"
+        pdnet 0.0.0: division.c, a net of 7 places, 2 transitions, 7 arcs
+
+        arithmetic: no division by zero
+          violated (no-arithmetic-error), by the run below
+          explicit engine: 12 states, 20 transitions, 0.25 s, 3.0 MiB
+
+          step  line          main
+             1  division.c:3  x = 1;
+                                writes x = 1
+             2  division.c:4  y = x / y;
+                                reads y = 0
+                                ✗ undefined behaviour: division by zero
+          variables at the end: x = 1, y = 0
+        Verification result: FALSE (no-arithmetic-error)
+    "#]],
+    );
 }

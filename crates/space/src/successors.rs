@@ -14,7 +14,7 @@ use crate::{Compiled, State, Unsupported};
 pub enum Outcome {
     /// A next state.
     State,
-    /// Nothing: a failed assumption or a bound of the model.
+    /// Nothing: a failed assumption, undefined behaviour, or a bound of the model.
     Pruned,
 }
 

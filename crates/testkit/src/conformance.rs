@@ -2,17 +2,20 @@
 //!
 //! An engine conforms when, for every net and property,
 //! - it says `Violated` exactly where the reference does, and the run that it gives passes the replay;
+//! - or it gives a prefix that breaks a formula by itself, from which the reference sees no infinite run, but
+//!   undefined behaviour, or a bound in a net whose assumptions cannot fail behind it;
+//! - no such prefix can only fail an assumption or meet a bound behind which it may;
 //! - its runs to an assertion or a deadlock are shortest (where that is asked of it);
 //! - it says `Unknown` only where the reference met what it names, and `Holds` only where no safety property
-//!   was judged on a graph that a bound or a sampled input cut short.
+//!   was judged on a graph that a bound, undefined behaviour or a sampled input cut short.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pdnet_base::Rng;
 use pdnet_check::{
-    AtomData, Engine, Fairness, Limits, Outcome, Property, PropertyKind, Request, Silent, StopReason,
-    TraceEnd, Verdict, replay,
+    AtomData, Engine, Fairness, Limits, Outcome, Property, PropertyKind, Replay, Request, Silent, StopReason,
+    Trace, TraceEnd, Verdict, replay,
 };
 use pdnet_logic::Ltl;
 use pdnet_net::{Action, Net, Transition};
@@ -271,8 +274,13 @@ fn compare_one(
     match (expected.verdict, verdict) {
         (RefVerdict::Violated, Verdict::Violated(trace)) => {
             report.violated += 1;
-            replay(graph.net(), property, fairness, trace)
+            let replayed = replay(graph.net(), property, fairness, trace)
                 .map_err(|error| format!("the run of the engine fails: {error}\nrun: {trace:?}"))?;
+            if is_bad_prefix(property, trace)
+                && !last_of(graph, &replayed).is_some_and(|at| graph.goes_on(at))
+            {
+                return Err(format!("no run that counts goes on from the end of the run {trace:?}"));
+            }
             let best = expected.trace.map_or(0, |trace| trace.prefix.len());
             if is_safety && shortest && trace.prefix.len() != best {
                 return Err(format!("a run of {} steps, where {best} are enough", trace.prefix.len()));
@@ -280,7 +288,7 @@ fn compare_one(
         }
         (RefVerdict::Holds, Verdict::Holds) => {
             report.holds += 1;
-            if is_safety && (caveats.sampled || !caveats.bounds.is_empty()) {
+            if is_safety && !caveats.is_empty() {
                 return Err(format!("the engine says Holds, although it must have met {caveats:?}"));
             }
         }
@@ -292,9 +300,12 @@ fn compare_one(
         }
         (RefVerdict::Holds, Verdict::Violated(trace)) => {
             let replayed = replay(graph.net(), property, fairness, trace);
-            // The reference follows no run beyond a bound. Where the rest does not matter, the run that
-            // meets the bound breaks the property all the same.
-            if trace.end == TraceEnd::Any && !caveats.bounds.is_empty() && replayed.is_ok() {
+            // The reference follows no run beyond a bound or a fault. Where the rest does not matter, the run
+            // that comes there breaks the property all the same, if it is one.
+            if is_bad_prefix(property, trace)
+                && let Ok(replayed) = &replayed
+                && last_of(graph, replayed).is_some_and(|at| graph.is_left_open(at))
+            {
                 report.violated += 1;
                 return Ok(());
             }
@@ -312,6 +323,16 @@ fn compare_one(
         }
     }
     Ok(())
+}
+
+/// Whether the trace is a prefix that breaks a formula whatever comes after it.
+fn is_bad_prefix(property: &Property, trace: &Trace) -> bool {
+    matches!(property.kind, PropertyKind::Ltl { .. }) && trace.end == TraceEnd::Any
+}
+
+/// The number of the last marking of a run.
+fn last_of(graph: &ReachableGraph<'_>, replayed: &Replay) -> Option<usize> {
+    graph.number_of(replayed.prefix.last().map_or(&replayed.initial, |step| &step.after))
 }
 
 /// Whether the reference met what the engine gives as its reason.

@@ -182,8 +182,59 @@ impl<'a> ReachableGraph<'a> {
     /// The threads that can move in a marking, in order; a step without successor is a move too.
     #[must_use]
     pub fn enabled_threads(&self, number: usize) -> BTreeSet<i64> {
-        let steps = self.edges[number].iter().map(|edge| &edge.firing);
-        steps.chain(&self.pruned[number]).map(Firing::thread).collect()
+        self.enabled(number).map(Firing::thread).collect()
+    }
+
+    /// What can fire in a marking: what has a successor, then what has none.
+    fn enabled(&self, number: usize) -> impl Iterator<Item = &Firing> {
+        self.edges[number].iter().map(|edge| &edge.firing).chain(&self.pruned[number])
+    }
+
+    /// The number of a marking, where it is reachable.
+    #[must_use]
+    pub fn number_of(&self, marking: &Marking) -> Option<usize> {
+        self.markings.iter().position(|other| other == marking)
+    }
+
+    /// Whether a prefix that comes to the marking may be called a violation by itself: an infinite run goes on
+    /// from there, or [`ReachableGraph::is_left_open`].
+    #[must_use]
+    pub fn goes_on(&self, number: usize) -> bool {
+        let mut alive = self.reachable_from(number);
+        if alive.iter().any(|&at| self.is_dead(at)) || self.is_left_open(number) {
+            return true;
+        }
+        // What has no step into the rest is taken out, again and again: what stays has a cycle.
+        loop {
+            let lives = |at: &usize| self.edges[*at].iter().any(|edge| alive.contains(&edge.target));
+            let rest: BTreeSet<usize> = alive.iter().copied().filter(lives).collect();
+            if rest.len() == alive.len() {
+                return !rest.is_empty();
+            }
+            alive = rest;
+        }
+    }
+
+    /// Whether a run from the marking leaves the graph and is a run all the same: it meets undefined behaviour,
+    /// after which anything may come, or a bound where no assumption of the net can fail behind it.
+    #[must_use]
+    pub fn is_left_open(&self, number: usize) -> bool {
+        let has_assumptions = self.net.transitions.iter().any(|data| data.action == Action::AssumeFail);
+        let is_exit = |firing: &Firing| match self.net.transitions[firing.transition].action {
+            Action::Fault(_) => true,
+            Action::Bound(_) => !has_assumptions,
+            _ => false,
+        };
+        self.reachable_from(number).iter().any(|&at| self.pruned[at].iter().any(is_exit))
+    }
+
+    fn reachable_from(&self, number: usize) -> BTreeSet<usize> {
+        let mut found = BTreeSet::from([number]);
+        let mut queue = vec![number];
+        while let Some(at) = queue.pop() {
+            queue.extend(self.edges[at].iter().map(|edge| edge.target).filter(|&next| found.insert(next)));
+        }
+        found
     }
 
     /// The values of atoms in a marking, one bit for each.
@@ -216,20 +267,16 @@ impl<'a> ReachableGraph<'a> {
         }
     }
 
-    /// Whether some run fires one of these. A firing without successor is no part of a run and does not
-    /// count. The trace is a shortest one.
+    /// Whether some run fires one of these. That a firing is enabled is enough, also where it has no successor.
+    /// The trace is a shortest one.
     #[must_use]
     pub fn never_fires(&self, transitions: &[Transition]) -> RefAnswer {
-        let fires = |edge: &&ReachableEdge| transitions.contains(&edge.firing.transition);
+        let fires = |firing: &&Firing| transitions.contains(&firing.transition);
         // Markings are in the order of their distance: the first hit is a nearest one.
-        let hit = self
-            .edges
-            .iter()
-            .enumerate()
-            .find_map(|(source, edges)| Some((source, edges.iter().find(fires)?)));
-        RefAnswer::new(hit.map(|(source, edge)| {
+        let hit = (0..self.n_markings()).find_map(|source| Some((source, self.enabled(source).find(fires)?)));
+        RefAnswer::new(hit.map(|(source, firing)| {
             let mut prefix = self.path_to(source);
-            prefix.push(edge.firing.clone());
+            prefix.push(firing.clone());
             Trace { prefix, end: TraceEnd::Any }
         }))
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use pdnet_check::{Engine, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict};
+use pdnet_check::{Engine, Observer, Outcome, Property, Request, Stats, StopReason, Verdict};
 
 use crate::reference::{Caveats, ReachableGraph, RefVerdict};
 
@@ -28,7 +28,7 @@ impl Engine for Reference {
             let answer = graph.check(property, request.fairness);
             match (answer.verdict, answer.trace) {
                 (RefVerdict::Violated, Some(trace)) => Verdict::Violated(trace),
-                _ => doubt(request, graph.caveats(), property).map_or(Verdict::Holds, Verdict::Unknown),
+                _ => doubt(request, graph.caveats()).map_or(Verdict::Holds, Verdict::Unknown),
             }
         };
         let verdicts: Vec<Verdict> = request.properties.iter().map(answer).collect();
@@ -45,7 +45,10 @@ impl Engine for Reference {
 }
 
 /// Why `Holds` would be too much to say.
-fn doubt(request: &Request<'_>, caveats: &Caveats, property: &Property) -> Option<StopReason> {
+fn doubt(request: &Request<'_>, caveats: &Caveats) -> Option<StopReason> {
+    if let Some(&fault) = caveats.faults.first() {
+        return Some(StopReason::Undefined { fault, pos: None });
+    }
     if let Some(&bound) = caveats.bounds.first() {
         let limit = match bound {
             pdnet_net::Bound::Depth => request.net.max_depth,
@@ -53,13 +56,5 @@ fn doubt(request: &Request<'_>, caveats: &Caveats, property: &Property) -> Optio
         };
         return Some(StopReason::Bound { bound, limit, pos: None });
     }
-    if caveats.sampled {
-        return Some(StopReason::Sampled { pos: None });
-    }
-    match property.kind {
-        PropertyKind::NeverFires(_) => None,
-        PropertyKind::NoDeadlock | PropertyKind::Ltl { .. } => {
-            caveats.faults.first().map(|&fault| StopReason::Undefined { fault, pos: None })
-        }
-    }
+    caveats.sampled.then_some(StopReason::Sampled { pos: None })
 }

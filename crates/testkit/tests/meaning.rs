@@ -1,11 +1,11 @@
 //! Small nets whose answers are known by thinking, so that the reference itself stands on something.
 
 use pdnet_base::Idx as _;
-use pdnet_check::{AtomData, Fairness};
+use pdnet_check::{AtomData, Fairness, Property, PropertyKind, ReplayError, Trace, TraceEnd, replay};
 use pdnet_logic::{Atom, Ltl};
 use pdnet_net::{
-    Action, Base, Bound, CellData, Expr, Function, FunctionData, IntType, Net, Place, PlaceForm, PlaceKind,
-    Scope, TransitionBuilder, verify_net,
+    Action, Base, Bound, CellData, Expr, Fault, Function, FunctionData, IntType, Net, Place, PlaceForm,
+    PlaceKind, Scope, TransitionBuilder, verify_net,
 };
 use pdnet_testkit::{
     ReachableGraph,
@@ -162,4 +162,72 @@ fn two_threads_and_one_mutex_can_block_each_other() {
     assert_eq!(graph.n_markings(), 3);
     let trace = graph.no_deadlock().trace.expect("the other one waits forever");
     assert_eq!(trace.prefix.len(), 1);
+}
+
+const DIVISION: Action = Action::Fault(Fault::DivisionByZero);
+
+#[test]
+fn what_comes_after_undefined_behaviour_is_no_run_of_a_formula() {
+    // x = 1, then a fault: nothing says that the process ends, nor that it does not.
+    let mut threads = Threads::new(1);
+    let (work, at) = threads.thread(0, 2);
+    threads.step(Action::Assign, work, at[0], Some(at[1]));
+    threads.step(DIVISION, work, at[1], None);
+    assert_eq!(threads.verdicts(&Ltl::finally(end())), [Holds; 3]);
+    assert_eq!(threads.verdicts(&Ltl::False), [Holds; 3]);
+    let graph = ReachableGraph::build(&threads.net, 10).expect("two markings");
+    assert_eq!((graph.n_markings(), graph.no_deadlock().verdict), (2, Holds));
+    assert!(graph.caveats().faults.contains(&Fault::DivisionByZero));
+    assert!(graph.goes_on(0) && graph.is_left_open(0));
+}
+
+#[test]
+fn a_fault_that_must_not_fire_is_the_end_of_its_run() {
+    let mut threads = Threads::new(1);
+    let (work, at) = threads.thread(0, 2);
+    threads.step(Action::Assign, work, at[0], Some(at[1]));
+    threads.step(DIVISION, work, at[1], None);
+    let net = &threads.net;
+    let property = Property::arithmetic(net);
+    let PropertyKind::NeverFires(faults) = &property.kind else { panic!("{property:?}") };
+    let graph = ReachableGraph::build(net, 10).expect("two markings");
+    let trace = graph.never_fires(faults).trace.expect("it fires");
+    let run = replay(net, &property, Fairness::None, &trace).expect("a run that breaks the property");
+    assert_eq!(run.prefix.len(), 2);
+    assert_eq!(run.prefix[1].after, run.prefix[0].after);
+
+    // Nothing comes after it, and it is no part of a run that breaks something else.
+    let refused = |property: &Property, prefix, end| {
+        replay(net, property, Fairness::None, &Trace { prefix, end }).expect_err("no run")
+    };
+    let last = trace.prefix[1].clone();
+    let twice = [trace.prefix.clone(), vec![last.clone()]].concat();
+    assert_eq!(refused(&property, twice, TraceEnd::Any), ReplayError::Pruned { step: 1 });
+    let stays = refused(&property, trace.prefix.clone(), TraceEnd::Stutter);
+    assert_eq!(stays, ReplayError::Pruned { step: 1 });
+    let again = refused(&property, trace.prefix.clone(), TraceEnd::Cycle(vec![last]));
+    assert_eq!(again, ReplayError::Pruned { step: 1 });
+    let asserts = Property::assertions(net);
+    assert_eq!(refused(&asserts, trace.prefix, TraceEnd::Any), ReplayError::Pruned { step: 1 });
+}
+
+#[test]
+fn a_prefix_goes_on_where_it_is_not_certain_to_be_removed() {
+    let goes_on = |last: Action, assumes: bool| {
+        let mut threads = Threads::new(1);
+        let (work, at) = threads.thread(0, 3);
+        threads.step(Action::Assign, work, at[0], Some(at[1]));
+        threads.step(last, work, at[1], None);
+        if assumes {
+            threads.step(Action::AssumeFail, work, at[1], None);
+        }
+        ReachableGraph::build(&threads.net, 10).expect("few markings").goes_on(1)
+    };
+    for assumes in [false, true] {
+        assert!(goes_on(DIVISION, assumes) && goes_on(Action::AssertFail, assumes));
+    }
+    // Behind a bound an assumption may fail, if there is one.
+    assert!(goes_on(Action::Bound(Bound::Depth), false));
+    assert!(!goes_on(Action::Bound(Bound::Depth), true));
+    assert!(!goes_on(Action::AssumeFail, false));
 }

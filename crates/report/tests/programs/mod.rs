@@ -5,8 +5,8 @@
 use pdnet_check::{AtomData, Fairness, Property, PropertyKind, Replay, Stats, Trace, TraceEnd, replay};
 use pdnet_logic::Ltl;
 use pdnet_net::{
-    Action, ArcData, Base, CellData, Expr, Firing, Function, FunctionData, IntType, Interpreter, Marking,
-    Net, Pattern, Place, PlaceForm, PlaceKind, Scope, Successor, TransitionBuilder, verify_net,
+    Action, ArcData, Base, CellData, Expr, Fault, Firing, Function, FunctionData, IntType, Interpreter,
+    Marking, Net, Pattern, Place, PlaceForm, PlaceKind, Scope, Successor, TransitionBuilder, verify_net,
 };
 use pdnet_report::{Answer, Probe, PropertyResult, Report};
 use pdnet_source::{File, Pos, SourceMap};
@@ -110,8 +110,10 @@ impl Program {
                 firing.thread() == thread && self.net.transitions[firing.transition].label == label
             };
             let firing = enabled.find(fits).unwrap_or_else(|| panic!("thread {thread} cannot do `{label}`"));
-            let Successor::Marking(next) = interpreter.fire(marking, &firing) else { panic!("pruned") };
-            *marking = next;
+            // What comes after a fault is not known; nothing may be asked of it.
+            if let Successor::Marking(next) = interpreter.fire(marking, &firing) {
+                *marking = next;
+            }
             firings.push(firing);
         }
         firings
@@ -289,5 +291,24 @@ pub(crate) fn spin() -> Program {
         });
     }
     program.step(Action::ProcessEnd, (main, m2, None), (8, "return"), |_, _| {});
+    program
+}
+
+/// `x = 1; y = x / y;` with `y` 0.
+pub(crate) fn division() -> Program {
+    let text = "int x, y;\nint main(void) {\n    x = 1;\n    y = x / y;\n}\n";
+    let mut program = Program::new("division.c", text);
+    let [x, y] = [program.cell("x"), program.cell("y")];
+    let main = program.function("main");
+    let m0 = program.net.functions[main].entry;
+    let m1 = program.place(main);
+    program.step(Action::Assign, (main, m0, Some(m1)), (3, "x = 1"), |_, builder| {
+        builder.write(x, vec![], Expr::Const(1));
+    });
+    let fault = Action::Fault(Fault::DivisionByZero);
+    program.step(fault, (main, m1, None), (4, "division by zero"), |net, builder| {
+        let divisor = builder.read(net, y, vec![]);
+        builder.guard(Expr::equal(divisor, Expr::Const(0)));
+    });
     program
 }
