@@ -481,40 +481,31 @@ fn collect_cases(stmt: &Stmt, labels: &mut Vec<(Option<(i128, i128)>, Span)>) {
 
 /// Whether there is a `switch` in the statement.
 pub(crate) fn has_switch(stmt: &Stmt) -> bool {
-    match &stmt.kind {
-        StmtKind::Switch(..) => true,
-        StmtKind::Block(stmts) => stmts.iter().any(has_switch),
-        StmtKind::If(_, then, otherwise) => {
-            has_switch(then) || otherwise.as_ref().is_some_and(|otherwise| has_switch(otherwise))
-        }
-        StmtKind::While(_, body)
-        | StmtKind::DoWhile(body, _)
-        | StmtKind::For(_, _, _, body)
-        | StmtKind::Case(_, _, body)
-        | StmtKind::Default(body)
-        | StmtKind::Label(_, body) => has_switch(body),
-        StmtKind::Expr(_)
-        | StmtKind::Declare(..)
-        | StmtKind::Goto(_)
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Return(_)
-        | StmtKind::Asm => false,
-    }
+    any_part(stmt, &|kind| matches!(kind, StmtKind::Switch(..)))
 }
 
 /// Whether control can come in from elsewhere.
 fn has_label(stmt: &Stmt) -> bool {
+    any_part(stmt, &|kind| matches!(kind, StmtKind::Label(..) | StmtKind::Case(..) | StmtKind::Default(_)))
+}
+
+/// Whether the statement or one inside of it is of the kind that is asked for.
+fn any_part(stmt: &Stmt, is_wanted: &dyn Fn(&StmtKind) -> bool) -> bool {
+    if is_wanted(&stmt.kind) {
+        return true;
+    }
     match &stmt.kind {
-        StmtKind::Label(..) | StmtKind::Case(..) | StmtKind::Default(_) => true,
-        StmtKind::Block(stmts) => stmts.iter().any(has_label),
+        StmtKind::Block(stmts) => stmts.iter().any(|part| any_part(part, is_wanted)),
         StmtKind::If(_, then, otherwise) => {
-            has_label(then) || otherwise.as_ref().is_some_and(|otherwise| has_label(otherwise))
+            any_part(then, is_wanted) || otherwise.as_ref().is_some_and(|part| any_part(part, is_wanted))
         }
         StmtKind::While(_, body)
         | StmtKind::DoWhile(body, _)
         | StmtKind::For(_, _, _, body)
-        | StmtKind::Switch(_, body) => has_label(body),
+        | StmtKind::Switch(_, body)
+        | StmtKind::Case(_, _, body)
+        | StmtKind::Default(body)
+        | StmtKind::Label(_, body) => any_part(body, is_wanted),
         StmtKind::Expr(_)
         | StmtKind::Declare(..)
         | StmtKind::Goto(_)
