@@ -61,11 +61,17 @@ pub(crate) fn find(map: &SourceMap, file: File, warnings: &mut Vec<Diagnostic>) 
                 }
             }
             other => {
-                let error = Diagnostic::error("unknown-annotation", format!("unknown annotation `{other}`"))
-                    .at(word.span(), "not a kind of annotation");
-                warnings.push(match pdnet_source::nearest_name(other, ["ltl", "check"]) {
-                    Some(near) if !other.is_empty() => error.help(format!("did you mean `{near}`?")),
-                    _ => error.help("annotations are `//@ ltl NAME: FORMULA` and `//@ check NAMES`"),
+                let message = format!("unknown annotation `{other}`");
+                let near = pdnet_source::nearest_name(other, ["ltl", "check"]).filter(|_| !other.is_empty());
+                warnings.push(match near {
+                    // A slip of ours would be a property that is not checked.
+                    Some(near) => Diagnostic::error("unknown-annotation", message)
+                        .at(word.span(), "not a kind of annotation")
+                        .help(format!("did you mean `{near}`?")),
+                    // Other tools have annotations too.
+                    None => Diagnostic::warning("unknown-annotation", message)
+                        .at(word.span(), "this comment is ignored")
+                        .help("annotations are `//@ ltl NAME: FORMULA` and `//@ check NAMES`"),
                 });
             }
         }

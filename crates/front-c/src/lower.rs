@@ -11,13 +11,19 @@
 //! | `statement` | statements |
 //! | `call` | calls of functions with a body, and their return |
 //! | `library` | calls of functions without one: the table of what is known |
-//! | `pthread` | threads, mutexes, condition variables |
+//! | `atomics` | atomic functions |
+//! | `pthread` | threads, mutexes, spin locks, condition variables |
+//! | `semaphore` | semaphores |
+//! | `rwlock` | read-write locks |
+//! | `barrier` | barriers |
 //! | `pointer` | pointers to global objects |
 //! | `observe` | what formulas want to know of locals and threads |
 //! | `atoms` | atoms of formulas |
 //! | `finish` | cleaning up: unreachable steps, dead temporaries |
 
+mod atomics;
 mod atoms;
+mod barrier;
 mod call;
 mod cells;
 mod condition;
@@ -27,6 +33,8 @@ mod library;
 mod observe;
 mod pointer;
 mod pthread;
+mod rwlock;
+mod semaphore;
 mod statement;
 mod step;
 mod survey;

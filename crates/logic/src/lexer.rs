@@ -243,6 +243,13 @@ fn word_len(rest: &str, mode: Mode) -> usize {
         if let Some(word) = hyphenated.filter(|word| end(word.len()) == word.len()) {
             return word.len();
         }
+        // `GF"p"` and `FG(p)`: no name can stand directly before a quote, and no atom is called so.
+        let word = &rest[..end(0)];
+        let only_operators =
+            word.len() > 1 && word.bytes().all(|letter| matches!(letter, b'G' | b'F' | b'X'));
+        if only_operators && rest[word.len()..].starts_with(['"', '(']) {
+            return 1;
+        }
     }
     end(0)
 }

@@ -39,6 +39,7 @@ fn all_spellings_are_understood() {
         ("(! \"output == 23\" WU \"input == 2\")", "!(output == 23) W input == 2"),
         ("(G (! \"input == 4\" || (F \"output == 22\")))", "G(!(input == 4) || F(output == 22))"),
         ("X p", "X p"),
+        ("FG\"x == 1\" && GF(p)", "F G(x == 1) && G F p"),
     ]);
 }
 

@@ -27,14 +27,26 @@ pub enum Action {
     Lock,
     /// `rel`: a mutex is given back.
     Unlock,
+    /// A read-write lock is taken for reading.
+    ReadLock,
+    /// A reader gives back a read-write lock.
+    ReadUnlock,
+    /// A semaphore is decremented.
+    Down,
+    /// A semaphore is incremented.
+    Up,
+    /// A thread arrives at a barrier; the last one lets all go.
+    Arrive,
+    /// A thread leaves a barrier that all have come to.
+    Leave,
     /// `sig`: one waiter of a condition variable is woken; nothing happens where there is none.
     Signal,
     /// All waiters of a condition variable are woken.
     Broadcast,
     /// `wa1`: the mutex is given up and the waiting begins, in one step.
     Wait1,
-    /// `wa2`: a waiter wakes without a signal (only under `--spurious-wakeups`; with a signal, the
-    /// signaller's step wakes it).
+    /// `wa2`: a waiter wakes without a signal (only under `--spurious-wakeups`, or when its time is over; with
+    /// a signal, the signaller's step wakes it).
     Wait2,
     /// `wa3`: a woken waiter takes the mutex again.
     Wait3,
@@ -72,15 +84,15 @@ pub enum Fault {
     DivisionByZero,
     /// An array index outside of the array.
     OutOfBounds,
-    /// A mutex unlocked, or given up for waiting, by a thread that does not hold it.
+    /// A mutex or another lock unlocked, or given up for waiting, by a thread that does not hold it.
     NotOwner,
     /// A join on something that is no thread.
     NoThread,
-    /// A mutex destroyed while a thread holds it.
+    /// A mutex or another lock destroyed while a thread holds it.
     DestroyHeld,
     /// A pointer dereferenced that points to no object, or to none of its type.
     InvalidPointer,
-    /// An element of a local array read before it was ever written.
+    /// An element of a local array read before it was ever written, or a barrier without a number of threads.
     Uninitialised,
 }
 
@@ -110,7 +122,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 41] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -122,6 +134,12 @@ impl Action {
         Self::Library,
         Self::Lock,
         Self::Unlock,
+        Self::ReadLock,
+        Self::ReadUnlock,
+        Self::Down,
+        Self::Up,
+        Self::Arrive,
+        Self::Leave,
         Self::Signal,
         Self::Broadcast,
         Self::Wait1,
@@ -166,6 +184,12 @@ impl Action {
             | Self::Library
             | Self::Lock
             | Self::Unlock
+            | Self::ReadLock
+            | Self::ReadUnlock
+            | Self::Down
+            | Self::Up
+            | Self::Arrive
+            | Self::Leave
             | Self::Signal
             | Self::Broadcast
             | Self::Wait1
@@ -200,6 +224,12 @@ impl Action {
             Self::Library => "library",
             Self::Lock => "lock",
             Self::Unlock => "unlock",
+            Self::ReadLock => "read-lock",
+            Self::ReadUnlock => "read-unlock",
+            Self::Down => "down",
+            Self::Up => "up",
+            Self::Arrive => "arrive",
+            Self::Leave => "leave",
             Self::Signal => "signal",
             Self::Broadcast => "broadcast",
             Self::Wait1 => "wait1",
@@ -239,11 +269,11 @@ impl fmt::Display for Fault {
         f.write_str(match self {
             Self::DivisionByZero => "division by zero",
             Self::OutOfBounds => "array index out of bounds",
-            Self::NotOwner => "mutex given back by a thread that does not hold it",
+            Self::NotOwner => "lock given back by a thread that does not hold it",
             Self::NoThread => "join on something that is no thread",
-            Self::DestroyHeld => "mutex destroyed while it is held",
+            Self::DestroyHeld => "lock destroyed while it is held",
             Self::InvalidPointer => "pointer to no object",
-            Self::Uninitialised => "array element read before it was written",
+            Self::Uninitialised => "array element or barrier used before it was set",
         })
     }
 }

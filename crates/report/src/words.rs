@@ -56,10 +56,15 @@ pub(crate) fn phrases(
     let telling = |access: &&Access| !access.internal && is_telling(data.action, firing, access);
     let visible: Vec<&Access> = accesses.iter().filter(telling).collect();
     let writes = visible.iter().any(|access| access.kind == AccessKind::Write);
+    // The locals that a decision rests on are named with it, on one line.
+    let mut grounds = Vec::new();
     for access in visible {
         match access.kind {
             // What a step reads of its own locals says little once it says what it writes.
             AccessKind::Read if writes && !access.is_shared() => {}
+            AccessKind::Read if last.is_some() && !access.is_shared() => {
+                grounds.push(format!("{} = {}", access.name, access.value));
+            }
             AccessKind::Read => {
                 let text = format!("reads {} = {}", access.name, access.value);
                 phrases.push(Phrase { text, weight: Weight::Read });
@@ -70,7 +75,12 @@ pub(crate) fn phrases(
             }
         }
     }
-    phrases.extend(last);
+    phrases.extend(last.map(|mut phrase| {
+        if !grounds.is_empty() && phrase.weight == Weight::Action {
+            phrase.text = format!("{} ({})", phrase.text, grounds.join(", "));
+        }
+        phrase
+    }));
     phrases
 }
 
@@ -108,6 +118,13 @@ fn action_words(net: &Net, threads: &Threads, before: &Marking, firing: &Firing)
         let found = mutex_of(net, firing.transition, &firing.binding);
         found.map_or_else(|| data.label.clone(), |(place, key)| cell_name(net, place, &key))
     };
+    let written = || {
+        let found = data.arcs.iter().find_map(|arc| match arc {
+            ArcData::Write { place, key, .. } => Some((*place, Binding(&firing.binding).values(key))),
+            _ => None,
+        });
+        found.map_or_else(|| data.label.clone(), |(place, key)| cell_name(net, place, &key))
+    };
     let condition = || {
         let found = condition_of(net, firing.transition);
         found.map_or_else(|| data.label.clone(), |place| net.places[place].name.clone())
@@ -130,6 +147,12 @@ fn action_words(net: &Net, threads: &Threads, before: &Marking, firing: &Firing)
         Action::Library => format!("calls {}", data.calls.as_deref().unwrap_or(&data.label)),
         Action::Lock => format!("locks {}", mutex()),
         Action::Unlock => format!("unlocks {}", mutex()),
+        Action::ReadLock => format!("locks {} for reading", written()),
+        Action::ReadUnlock => format!("gives back {} as a reader", written()),
+        Action::Down => format!("decrements semaphore {}", written()),
+        Action::Up => format!("increments semaphore {}", written()),
+        Action::Arrive => format!("arrives at barrier {}", condition()),
+        Action::Leave => format!("leaves barrier {}", condition().trim_end_matches(" (woken)")),
         Action::Signal | Action::Broadcast => {
             let verb = if data.action == Action::Signal { "signals" } else { "broadcasts" };
             let woken: Vec<String> =

@@ -69,7 +69,14 @@ pub(crate) fn int_type(model: DataModel, ty: &Type) -> Option<IntType> {
             Some(IntType { bits, signed: kind.is_signed() })
         }
         Type::Thread | Type::Pointer(_) => Some(IntType { bits: pointer_bits, signed: false }),
-        Type::Sync(SyncKind::Mutex) => Some(IntType::U8),
+        // A lock: who holds it, as the thread's number plus one.
+        Type::Sync(SyncKind::Mutex | SyncKind::SpinLock) => Some(IntType::U8),
+        // The number of readers, or the negated number plus one of the thread that writes.
+        Type::Sync(SyncKind::RwLock) => Some(IntType::I32),
+        // How many threads it is for, and how many have come: see `barrier.rs`.
+        Type::Sync(SyncKind::Barrier) => Some(IntType::U64),
+        // The count.
+        Type::Sync(SyncKind::Semaphore) => Some(IntType { bits: 32, signed: false }),
         Type::Void
         | Type::Float(_)
         | Type::Array(..)

@@ -336,6 +336,17 @@ impl<'a> Lowerer<'a> {
         shared
     }
 
+    /// Whether another thread can change the value before it is used again, atomic statements or not.
+    pub(crate) fn may_change(&self, expr: &Expr) -> bool {
+        let mut shared = false;
+        expr.walk(&mut |part| {
+            if let Expr::Cell(place, _) = part {
+                shared |= self.shared_cells.contains(place);
+            }
+        });
+        shared
+    }
+
     /// Whether the value stays the same whatever happens until it is used.
     pub(crate) fn is_stable(&self, expr: &Expr) -> bool {
         let mut stable = true;

@@ -12,7 +12,7 @@ use crate::tree::{Expr as TreeExpr, Function};
 use crate::types::{IntKind, Type};
 
 /// Functions that do nothing that a property can see. Their arguments are evaluated.
-const NO_OPS: [&str; 49] = [
+const NO_OPS: [&str; 46] = [
     "printf",
     "fprintf",
     "vprintf",
@@ -59,9 +59,6 @@ const NO_OPS: [&str; 49] = [
     "closelog",
     "fsync",
     "sync",
-    "__sync_synchronize",
-    "__atomic_thread_fence",
-    "atomic_thread_fence",
 ];
 
 impl Lowerer<'_> {
@@ -87,6 +84,9 @@ impl Lowerer<'_> {
             return Some(self.arbitrary(&ty, name, span));
         }
         if let Some(result) = self.pthread_call(name, arguments, span) {
+            return result;
+        }
+        if let Some(result) = self.atomic_call(name, arguments, wanted, span) {
             return result;
         }
         match (name, arguments) {

@@ -1,7 +1,7 @@
-//! The thread library: threads, mutexes, condition variables.
+//! The thread library: threads, mutexes, spin locks, condition variables.
 //!
-//! A new function of the library gets a row in [`Lowerer::pthread_call`] and a method below it. A thread's
-//! handle is its number plus one, so that 0 is no thread.
+//! A new function of the library gets a row in [`Lowerer::pthread_call`] and a method below it, or in the
+//! file of its kind of object. A thread's handle is its number plus one, so that 0 is no thread.
 
 use pdnet_net::{
     Action, ArcData, Base, BinaryOp, Bound, Expr, Fault, IntType, Pattern, Place, TransitionBuilder,
@@ -17,11 +17,25 @@ use crate::tree::{Expr as TreeExpr, ExprKind, Storage, Variable};
 use crate::types::{SyncKind, Type};
 
 /// What a function returns that would have to wait: the number that Linux gives it.
-const EBUSY: i64 = 16;
+pub(crate) const EBUSY: i64 = 16;
+/// What a function returns that has waited too long.
+pub(crate) const ETIMEDOUT: i64 = 110;
 
 /// The value of a mutex that the moving thread holds.
-fn me() -> Expr {
+pub(crate) fn me() -> Expr {
     binary(BinaryOp::Add, TransitionBuilder::thread(), Expr::Const(1))
+}
+
+/// A thread that waits on a condition variable.
+struct Waiting {
+    /// Where it stands.
+    at: Place,
+    /// Ends its waiting without a signal.
+    waits: ArcData,
+    /// Finds it woken.
+    woken: ArcData,
+    /// What it has to take again.
+    mutex: Target,
 }
 
 impl Lowerer<'_> {
@@ -47,18 +61,38 @@ impl Lowerer<'_> {
                 let values = self.arguments(&[left.clone(), right.clone()]);
                 return Some(Some(Expr::equal(values[0].clone(), values[1].clone())));
             }
-            ("pthread_mutex_init", [mutex, attribute]) => {
-                self.discard(attribute);
-                self.mutex_init(mutex, span);
+            ("pthread_detach", [thread]) => {
+                self.discard(thread);
+                let step = Step::new(Action::Library, self.text(span), None).calling(name);
+                self.advance(span, step);
             }
-            ("pthread_mutex_destroy", [mutex]) => self.mutex_destroy(mutex, span),
-            ("pthread_mutex_lock", [mutex]) => self.lock(mutex, span),
-            ("pthread_mutex_trylock", [mutex]) => return Some(self.try_lock(mutex, span)),
-            ("pthread_mutex_unlock", [mutex]) => self.unlock(mutex, span),
-            ("pthread_cond_wait", [condition, mutex]) => self.wait(condition, mutex, span),
+            ("pthread_mutex_init" | "pthread_spin_init", [lock, attribute]) => {
+                self.discard(attribute);
+                self.lock_init(name, lock, span);
+            }
+            ("pthread_mutex_destroy" | "pthread_spin_destroy", [lock]) => self.lock_destroy(name, lock, span),
+            ("pthread_mutex_lock" | "pthread_spin_lock", [lock]) => self.lock(name, lock, span),
+            ("pthread_mutex_trylock" | "pthread_spin_trylock", [lock]) => {
+                return Some(self.try_lock(name, EBUSY, lock, span));
+            }
+            // It gives up at some time while it waits: the same as not waiting at some time.
+            ("pthread_mutex_timedlock", [lock, time]) => {
+                self.discard(time);
+                return Some(self.try_lock(name, ETIMEDOUT, lock, span));
+            }
+            ("pthread_mutex_unlock" | "pthread_spin_unlock", [lock]) => self.unlock(name, lock, span),
+            ("pthread_cond_wait", [condition, mutex]) => self.wait(name, condition, mutex, span),
+            ("pthread_cond_timedwait", [condition, mutex, time]) => {
+                self.discard(time);
+                return Some(self.timed_wait(name, condition, mutex, span));
+            }
             ("pthread_cond_signal", [condition]) => self.signal(condition, span),
             ("pthread_cond_broadcast", [condition]) => self.broadcast(condition, span),
-            _ => return None,
+            _ => {
+                let other = self.semaphore_call(name, arguments, span);
+                let other = other.or_else(|| self.rwlock_call(name, arguments, span));
+                return other.or_else(|| self.barrier_call(name, arguments, span));
+            }
         }
         // These functions return 0: success. What they cannot do, they wait for or stop at.
         Some(Some(Expr::Const(0)))
@@ -172,7 +206,12 @@ impl Lowerer<'_> {
     }
 
     /// A cell, given its variable and index.
-    fn typed_object(&mut self, variable: Variable, index: Option<Expr>, span: Span) -> Option<Target> {
+    pub(crate) fn typed_object(
+        &mut self,
+        variable: Variable,
+        index: Option<Expr>,
+        span: Span,
+    ) -> Option<Target> {
         let place = self.cells_of(variable, span)?;
         let mut key = self.scope_key(place);
         key.extend(index);
@@ -183,14 +222,44 @@ impl Lowerer<'_> {
         Some(Target { when: None, place, key })
     }
 
-    /// The mutex behind an argument. Its index is spilled where it is shared, since the mutex itself is.
+    /// The mutex behind an argument.
     fn mutex(&mut self, argument: &TreeExpr) -> Option<Target> {
+        self.library_object(argument, SyncKind::Mutex)
+    }
+
+    /// The mutex or spin lock that a function of this name is about.
+    fn lock_of(&mut self, called: &str, argument: &TreeExpr) -> Option<Target> {
+        let is_spin = called.starts_with("pthread_spin_");
+        self.library_object(argument, if is_spin { SyncKind::SpinLock } else { SyncKind::Mutex })
+    }
+
+    /// The object of the thread library behind an argument. Its index is spilled where it is shared, since
+    /// the object itself is.
+    pub(crate) fn library_object(&mut self, argument: &TreeExpr, kind: SyncKind) -> Option<Target> {
         let (variable, index) = self.pointed_object(argument)?;
-        if !self.has_sync_type(variable, SyncKind::Mutex, argument.span) {
+        if !self.has_sync_type(variable, kind, argument.span) {
             return None;
         }
         let index = self.private_index(index, argument.span);
         self.typed_object(variable, index, argument.span)
+    }
+
+    /// Two ways that a call can go, in one step: each with the result that it gives. The results are in a
+    /// temporary.
+    pub(crate) fn either_way(&mut self, called: &str, ways: Vec<(Step, i64)>, span: Span) -> Expr {
+        let result = self.fresh_temporary(IntType::I32);
+        let to = self.fresh_place(span);
+        let finish = |(mut step, value): (Step, i64)| {
+            step.to = Some(to);
+            step.calling(called).write(result, frame_key(), Expr::Const(value))
+        };
+        if self.frame.current.is_none() {
+            self.frame.checks.clear();
+        } else {
+            self.emit(span, ways.into_iter().map(finish).collect());
+            self.frame.current = Some(to);
+        }
+        Expr::Cell(result, frame_key())
     }
 
     fn condition_variable(&mut self, argument: &TreeExpr) -> Option<(Condition, Vec<Expr>)> {
@@ -203,12 +272,12 @@ impl Lowerer<'_> {
         Some((condition, index.into_iter().collect()))
     }
 
-    /// Several steps may use the index: it must be the same in all of them.
-    fn private_index(&mut self, index: Option<Expr>, span: Span) -> Option<Expr> {
-        index.map(|index| if self.is_stable(&index) { index } else { self.spill(index, IntType::I64, span) })
+    /// Several steps may use the index: it must be the same in all of them. Nobody else changes a local.
+    pub(crate) fn private_index(&mut self, index: Option<Expr>, span: Span) -> Option<Expr> {
+        index.map(|index| if self.may_change(&index) { self.spill(index, IntType::I64, span) } else { index })
     }
 
-    fn has_sync_type(&mut self, variable: Variable, kind: SyncKind, span: Span) -> bool {
+    pub(crate) fn has_sync_type(&mut self, variable: Variable, kind: SyncKind, span: Span) -> bool {
         let data = &self.program.variables[variable];
         let element = super::cells::array_shape(&data.ty.ty).map(|(element, _)| element);
         if element == Some(&Type::Sync(kind)) {
@@ -225,76 +294,114 @@ impl Lowerer<'_> {
         false
     }
 
-    fn mutex_init(&mut self, mutex: &TreeExpr, span: Span) {
-        let Some(mutex) = self.mutex(mutex) else { return };
-        let step = Step::new(Action::Assign, self.text(span), None).calling("pthread_mutex_init");
-        self.advance(span, step.write(mutex.place, mutex.key, Expr::Const(0)));
+    fn lock_init(&mut self, called: &str, lock: &TreeExpr, span: Span) {
+        let Some(lock) = self.lock_of(called, lock) else { return };
+        let step = Step::new(Action::Assign, self.text(span), None).calling(called);
+        self.advance(span, step.write(lock.place, lock.key, Expr::Const(0)));
     }
 
-    fn mutex_destroy(&mut self, mutex: &TreeExpr, span: Span) {
-        let Some(mutex) = self.mutex(mutex) else { return };
-        self.frame.checks.push((Expr::logical_not(mutex.load()), Fault::DestroyHeld));
-        let step = Step::new(Action::Library, self.text(span), None).calling("pthread_mutex_destroy");
+    fn lock_destroy(&mut self, called: &str, lock: &TreeExpr, span: Span) {
+        let Some(lock) = self.lock_of(called, lock) else { return };
+        self.frame.checks.push((Expr::logical_not(lock.load()), Fault::DestroyHeld));
+        let step = Step::new(Action::Library, self.text(span), None).calling(called);
         self.advance(span, step);
     }
 
-    fn lock(&mut self, mutex: &TreeExpr, span: Span) {
-        let Some(mutex) = self.mutex(mutex) else { return };
-        let is_free = Expr::logical_not(mutex.load());
-        let step = Step::new(Action::Lock, self.text(span), None).calling("pthread_mutex_lock");
-        self.advance(span, step.when(is_free).write(mutex.place, mutex.key, me()));
+    fn lock(&mut self, called: &str, lock: &TreeExpr, span: Span) {
+        let Some(lock) = self.lock_of(called, lock) else { return };
+        let is_free = Expr::logical_not(lock.load());
+        let step = Step::new(Action::Lock, self.text(span), None).calling(called);
+        self.advance(span, step.when(is_free).write(lock.place, lock.key, me()));
     }
 
-    /// Takes the mutex if it is free, and never waits. The result is in a temporary.
-    fn try_lock(&mut self, mutex: &TreeExpr, span: Span) -> Option<Expr> {
-        let mutex = self.mutex(mutex)?;
-        let result = self.fresh_temporary(IntType::I32);
-        let to = self.fresh_place(span);
+    /// Takes the lock if it is free, and never waits. The result is in a temporary.
+    fn try_lock(&mut self, called: &str, otherwise: i64, lock: &TreeExpr, span: Span) -> Option<Expr> {
+        let lock = self.lock_of(called, lock)?;
         let text = self.text(span);
-        let taken = Step::new(Action::Lock, format!("{text} (succeeds)"), Some(to));
-        let taken = taken.when(Expr::logical_not(mutex.load())).write(mutex.place, mutex.key.clone(), me());
+        let taken = Step::new(Action::Lock, format!("{text} (succeeds)"), None);
+        let taken = taken.when(Expr::logical_not(lock.load())).write(lock.place, lock.key.clone(), me());
         let busy =
-            Step::new(Action::Library, format!("{text} (busy)"), Some(to)).when(Expr::truth(mutex.load()));
-        let step = |step: Step, value| {
-            step.calling("pthread_mutex_trylock").write(result, frame_key(), Expr::Const(value))
-        };
-        self.emit(span, vec![step(taken, 0), step(busy, EBUSY)]);
-        self.frame.current = Some(to);
-        Some(Expr::Cell(result, frame_key()))
+            Step::new(Action::Library, format!("{text} (gives up)"), None).when(Expr::truth(lock.load()));
+        Some(self.either_way(called, vec![(taken, 0), (busy, otherwise)], span))
     }
 
-    fn unlock(&mut self, mutex: &TreeExpr, span: Span) {
-        let Some(mutex) = self.mutex(mutex) else { return };
-        self.frame.checks.push((Expr::equal(mutex.load(), me()), Fault::NotOwner));
-        let step = Step::new(Action::Unlock, self.text(span), None).calling("pthread_mutex_unlock");
-        self.advance(span, step.write(mutex.place, mutex.key, Expr::Const(0)));
+    fn unlock(&mut self, called: &str, lock: &TreeExpr, span: Span) {
+        let Some(lock) = self.lock_of(called, lock) else { return };
+        self.frame.checks.push((Expr::equal(lock.load(), me()), Fault::NotOwner));
+        let step = Step::new(Action::Unlock, self.text(span), None).calling(called);
+        self.advance(span, step.write(lock.place, lock.key, Expr::Const(0)));
+    }
+
+    fn wait(&mut self, called: &str, condition: &TreeExpr, mutex: &TreeExpr, span: Span) {
+        let Some(Waiting { at, woken, mutex, .. }) = self.begin_wait(called, condition, mutex, span) else {
+            return;
+        };
+        let next = self.fresh_place(span);
+        let again = Step::new(Action::Wait3, format!("{} (goes on)", self.text(span)), Some(next)).arc(woken);
+        let again = again.when(Expr::logical_not(mutex.load()));
+        self.emit_from(at, span, again.write(mutex.place, mutex.key, me()));
+        self.frame.current = Some(next);
+    }
+
+    /// As [`Self::wait`], but the thread may also wake because its time is over, whenever that is. The result
+    /// is in a temporary.
+    fn timed_wait(
+        &mut self,
+        called: &str,
+        condition: &TreeExpr,
+        mutex: &TreeExpr,
+        span: Span,
+    ) -> Option<Expr> {
+        let result = self.fresh_temporary(IntType::I32);
+        let value = Expr::Cell(result, frame_key());
+        let Some(Waiting { at, waits, woken, mutex }) = self.begin_wait(called, condition, mutex, span)
+        else {
+            return Some(value);
+        };
+        let text = self.text(span);
+        let (late, next) = (self.fresh_place(span), self.fresh_place(span));
+        let over = Step::new(Action::Wait2, format!("{text} (its time is over)"), Some(late)).arc(waits);
+        let again = |label: &str, result_value| {
+            let step = Step::new(Action::Wait3, format!("{text} ({label})"), Some(next));
+            let step = step.when(Expr::logical_not(mutex.load()));
+            let step = step.write(mutex.place, mutex.key.clone(), me());
+            step.write(result, frame_key(), Expr::Const(result_value))
+        };
+        self.frame.current = Some(at);
+        self.emit(span, vec![again("goes on", 0).arc(woken), over]);
+        self.emit_from(late, span, again("goes on late", ETIMEDOUT));
+        self.frame.current = Some(next);
+        Some(value)
     }
 
     /// Giving up the mutex and starting to wait are one step; waking is the signaller's; taking the mutex
-    /// again is another.
-    fn wait(&mut self, condition: &TreeExpr, mutex: &TreeExpr, span: Span) {
-        let Some((condition, index)) = self.condition_variable(condition) else { return };
-        let Some(mutex) = self.mutex(mutex) else { return };
+    /// again is another. `None` where no control comes here, or behind a diagnostic.
+    fn begin_wait(
+        &mut self,
+        called: &str,
+        condition: &TreeExpr,
+        mutex: &TreeExpr,
+        span: Span,
+    ) -> Option<Waiting> {
+        let (condition, index) = self.condition_variable(condition)?;
+        let mutex = self.mutex(mutex)?;
         let token: Vec<Expr> = index.iter().cloned().chain([TransitionBuilder::thread()]).collect();
         let pattern: Vec<Pattern> = token.iter().cloned().map(Pattern::Is).collect();
         let text = self.text(span);
         self.frame.checks.push((Expr::equal(mutex.load(), me()), Fault::NotOwner));
-        let wait = Step::new(Action::Wait1, text.clone(), None).calling("pthread_cond_wait");
+        let wait = Step::new(Action::Wait1, text.clone(), None).calling(called);
         let wait = wait.arc(ArcData::Put { place: condition.waiters, token: token.clone() });
         self.advance(span, wait.write(mutex.place, mutex.key.clone(), Expr::Const(0)));
-        let Some(waiting) = self.frame.current else { return };
+        let at = self.frame.current?;
+        let waits = ArcData::Take { place: condition.waiters, token: pattern.clone() };
         if self.options.spurious_wakeups {
             let wake = Step::new(Action::Wait2, format!("{text} (wakes without a signal)"), None);
-            let wake = wake.arc(ArcData::Take { place: condition.waiters, token: pattern.clone() });
+            let wake = wake.arc(waits.clone());
             let wake = wake.arc(ArcData::Put { place: condition.woken, token });
-            self.emit_from(waiting, span, wake.arc(Self::put_frame(waiting)));
+            self.emit_from(at, span, wake.arc(Self::put_frame(at)));
         }
-        let next = self.fresh_place(span);
-        let again = Step::new(Action::Wait3, format!("{text} (goes on)"), Some(next));
-        let again = again.arc(ArcData::Take { place: condition.woken, token: pattern });
-        let again = again.when(Expr::logical_not(mutex.load()));
-        self.emit_from(waiting, span, again.write(mutex.place, mutex.key, me()));
-        self.frame.current = Some(next);
+        let woken = ArcData::Take { place: condition.woken, token: pattern };
+        Some(Waiting { at, waits, woken, mutex })
     }
 
     fn signal(&mut self, condition: &TreeExpr, span: Span) {

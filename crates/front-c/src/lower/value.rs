@@ -485,7 +485,7 @@ impl Lowerer<'_> {
     }
 
     /// Asks that the next step be a fault where it reads an element that was never written.
-    fn check_written(&mut self, object: &Object) {
+    pub(crate) fn check_written(&mut self, object: &Object) {
         if let [target] = object.targets.as_slice()
             && let Some(&written) = self.written.get(&target.place)
         {
@@ -494,7 +494,7 @@ impl Lowerer<'_> {
     }
 
     /// Notes that the step writes the element.
-    fn with_written(&self, step: Step, object: &Object) -> Step {
+    pub(crate) fn with_written(&self, step: Step, object: &Object) -> Step {
         match object.targets.as_slice() {
             [target] => match self.written.get(&target.place) {
                 Some(&written) => step.write(written, target.key.clone(), Expr::Const(1)),

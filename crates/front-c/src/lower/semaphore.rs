@@ -1,0 +1,104 @@
+//! Semaphores: a cell with the count.
+
+use pdnet_net::{Action, BinaryOp, Expr, IntType};
+use pdnet_source::{Diagnostic, Span};
+
+use super::Lowerer;
+use super::flow::binary;
+use super::step::Step;
+use super::value::convert;
+use crate::tree::Expr as TreeExpr;
+use crate::types::SyncKind;
+
+/// The type of the count.
+const COUNT: IntType = IntType { bits: 32, signed: false };
+
+impl Lowerer<'_> {
+    /// A call of a function for semaphores; `None` where the name is not one of these.
+    pub(crate) fn semaphore_call(
+        &mut self,
+        name: &str,
+        arguments: &[TreeExpr],
+        span: Span,
+    ) -> Option<Option<Expr>> {
+        match (name, arguments) {
+            ("sem_init", [semaphore, shared, count]) => self.semaphore_init(semaphore, shared, count, span),
+            ("sem_wait", [semaphore]) => self.down(semaphore, span),
+            ("sem_trywait", [semaphore]) => return Some(self.try_down(name, semaphore, span)),
+            // It gives up at some time while it waits: the same as not waiting at some time.
+            ("sem_timedwait", [semaphore, time]) => {
+                self.discard(time);
+                return Some(self.try_down(name, semaphore, span));
+            }
+            ("sem_post", [semaphore]) => self.up(semaphore, span),
+            ("sem_getvalue", [semaphore, target]) => self.semaphore_value(semaphore, target, span),
+            ("sem_destroy", [semaphore]) => {
+                self.library_object(semaphore, SyncKind::Semaphore);
+                let step = Step::new(Action::Library, self.text(span), None).calling(name);
+                self.advance(span, step);
+            }
+            _ => return None,
+        }
+        Some(Some(Expr::Const(0)))
+    }
+
+    fn semaphore_init(&mut self, semaphore: &TreeExpr, shared: &TreeExpr, count: &TreeExpr, span: Span) {
+        let Some(semaphore) = self.library_object(semaphore, SyncKind::Semaphore) else { return };
+        self.discard(shared);
+        let mut value = self.value(count);
+        if self.is_shared_expr(&value) {
+            value = self.spill(value, COUNT, count.span);
+        }
+        let step = Step::new(Action::Assign, self.text(span), None).calling("sem_init");
+        self.advance(span, step.write(semaphore.place, semaphore.key, value));
+    }
+
+    fn down(&mut self, semaphore: &TreeExpr, span: Span) {
+        let Some(semaphore) = self.library_object(semaphore, SyncKind::Semaphore) else { return };
+        let count = semaphore.load();
+        let less = binary(BinaryOp::Sub, count.clone(), Expr::Const(1));
+        let step = Step::new(Action::Down, self.text(span), None).calling("sem_wait");
+        self.advance(span, step.when(Expr::truth(count)).write(semaphore.place, semaphore.key, less));
+    }
+
+    /// Never waits. What is in `errno` then is not modelled.
+    fn try_down(&mut self, called: &str, semaphore: &TreeExpr, span: Span) -> Option<Expr> {
+        let semaphore = self.library_object(semaphore, SyncKind::Semaphore)?;
+        let count = semaphore.load();
+        let less = binary(BinaryOp::Sub, count.clone(), Expr::Const(1));
+        let text = self.text(span);
+        let taken = Step::new(Action::Down, format!("{text} (succeeds)"), None);
+        let taken = taken.when(Expr::truth(count.clone())).write(semaphore.place, semaphore.key, less);
+        let busy = Step::new(Action::Library, format!("{text} (gives up)"), None);
+        let busy = busy.when(Expr::logical_not(count));
+        Some(self.either_way(called, vec![(taken, 0), (busy, -1)], span))
+    }
+
+    fn up(&mut self, semaphore: &TreeExpr, span: Span) {
+        let Some(semaphore) = self.library_object(semaphore, SyncKind::Semaphore) else { return };
+        let more = Expr::binary(BinaryOp::Add, COUNT, semaphore.load(), Expr::Const(1));
+        let step = Step::new(Action::Up, self.text(span), None).calling("sem_post");
+        self.advance(span, step.write(semaphore.place, semaphore.key, more));
+    }
+
+    fn semaphore_value(&mut self, semaphore: &TreeExpr, target: &TreeExpr, span: Span) {
+        let Some(semaphore) = self.library_object(semaphore, SyncKind::Semaphore) else { return };
+        let Some((variable, index)) = self.pointed_object(target) else { return };
+        let index = self.private_index(index, target.span);
+        let Some(object) = self.typed_object(variable, index, target.span) else { return };
+        let ty = self.net.places[object.place].cells().map_or(IntType::I32, |cells| cells.value);
+        if ty.bits != IntType::I32.bits {
+            let message = "the value of a semaphore goes into an `int`";
+            return self.error(Diagnostic::error("type-mismatch", message).at(target.span, ""));
+        }
+        let mut value = semaphore.load();
+        if self.is_shared_cell(object.place) && self.is_shared_expr(&value) {
+            value = self.spill(value, COUNT, span);
+        }
+        let mut step = Step::new(Action::Assign, self.text(span), None).calling("sem_getvalue");
+        if let Some(&written) = self.written.get(&object.place) {
+            step = step.write(written, object.key.clone(), Expr::Const(1));
+        }
+        self.advance(span, step.write(object.place, object.key, convert(COUNT, ty, value)));
+    }
+}
