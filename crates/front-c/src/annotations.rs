@@ -63,15 +63,13 @@ pub(crate) fn find(map: &SourceMap, file: File, warnings: &mut Vec<Diagnostic>) 
             other => {
                 let message = format!("unknown annotation `{other}`");
                 let near = pdnet_source::nearest_name(other, ["ltl", "check"]).filter(|_| !other.is_empty());
-                warnings.push(match near {
-                    // A slip of ours would be a property that is not checked.
-                    Some(near) => Diagnostic::error("unknown-annotation", message)
-                        .at(word.span(), "not a kind of annotation")
-                        .help(format!("did you mean `{near}`?")),
-                    // Other tools have annotations too.
-                    None => Diagnostic::warning("unknown-annotation", message)
-                        .at(word.span(), "this comment is ignored")
-                        .help("annotations are `//@ ltl NAME: FORMULA` and `//@ check NAMES`"),
+                // Whoever wrote it wants something checked: to ignore it would be to answer another question.
+                let error = Diagnostic::error("unknown-annotation", message)
+                    .at(word.span(), "not a kind of annotation");
+                warnings.push(match (other, near) {
+                    ("assert", _) => error.help("write a call `assert(...)` of <assert.h> instead"),
+                    (_, Some(near)) => error.help(format!("did you mean `{near}`?")),
+                    (_, None) => error.help("annotations are `//@ ltl NAME: FORMULA` and `//@ check NAMES`"),
                 });
             }
         }
