@@ -56,20 +56,66 @@ impl Property {
         Self { name: "deadlock".to_owned(), text, class: "no-deadlock", kind: PropertyKind::NoDeadlock }
     }
 
-    /// The check `arithmetic`: no division by zero.
+    /// The check `arithmetic`: no division by zero, no shift by more bits than there are.
     #[must_use]
     pub fn arithmetic(net: &Net) -> Self {
-        let fails = |data: &TransitionData| data.action == Action::Fault(Fault::DivisionByZero);
-        Self::never("arithmetic", "no division by zero", "no-arithmetic-error", net, fails)
+        let faults = &[Fault::DivisionByZero, Fault::Shift];
+        Self::no_faults("arithmetic", "no division by zero, no bad shift", "no-arithmetic-error", net, faults)
     }
 
-    /// The check `memory`: no array index out of bounds, no dereference of a pointer to no object.
+    /// The check `overflow`: no signed result that does not fit into its type.
+    #[must_use]
+    pub fn overflow(net: &Net) -> Self {
+        Self::no_faults("overflow", "no signed overflow", "no-overflow", net, &[Fault::Overflow])
+    }
+
+    /// The check `memory`: no array index out of bounds, no dereference of a pointer to no object, and
+    /// nothing freed that is no allocated block.
     #[must_use]
     pub fn memory(net: &Net) -> Self {
-        let fails = |data: &TransitionData| {
-            matches!(data.action, Action::Fault(Fault::OutOfBounds | Fault::InvalidPointer))
-        };
-        Self::never("memory", "no access outside of an object", "valid-deref", net, fails)
+        let faults = &[
+            Fault::OutOfBounds,
+            Fault::InvalidPointer,
+            Fault::NullPointer,
+            Fault::Dangling,
+            Fault::InvalidFree,
+            Fault::UnrelatedPointers,
+        ];
+        Self::no_faults("memory", "no access outside of an object", "valid-deref", net, faults)
+    }
+
+    /// SV-COMP's `valid-deref`: no dereference of a pointer to no object.
+    #[must_use]
+    pub fn valid_deref(net: &Net) -> Self {
+        let faults = &[Fault::OutOfBounds, Fault::InvalidPointer, Fault::NullPointer, Fault::Dangling];
+        Self::no_faults("valid-deref", "no access outside of an object", "valid-deref", net, faults)
+    }
+
+    /// SV-COMP's `valid-free`: nothing is freed that is no allocated block.
+    #[must_use]
+    pub fn valid_free(net: &Net) -> Self {
+        let text = "nothing is freed that is no allocated block";
+        Self::no_faults("valid-free", text, "valid-free", net, &[Fault::InvalidFree])
+    }
+
+    /// The check `leak`: every block is freed when the process ends.
+    #[must_use]
+    pub fn leak(net: &Net) -> Self {
+        let text = "every allocated block is freed at the end";
+        Self::no_faults("leak", text, "valid-memcleanup", net, &[Fault::Leak])
+    }
+
+    /// The check `uninitialized`: no object is read before it is written.
+    #[must_use]
+    pub fn uninitialised(net: &Net) -> Self {
+        let text = "no object is read before it is written";
+        Self::no_faults("uninitialized", text, "no-uninitialized", net, &[Fault::Uninitialised])
+    }
+
+    fn no_faults(name: &str, text: &str, class: &'static str, net: &Net, faults: &[Fault]) -> Self {
+        let fails =
+            |data: &TransitionData| matches!(data.action, Action::Fault(fault) if faults.contains(&fault));
+        Self::never(name, text, class, net, fails)
     }
 
     /// The check `locks`: no mutex is given back by a thread that does not hold it, destroyed while held,

@@ -57,7 +57,7 @@ pub enum StopReason {
         /// Which one.
         bound: Bound,
         /// Its value.
-        limit: u32,
+        limit: Option<u32>,
         /// Where in the program.
         pos: Option<Pos>,
     },
@@ -106,7 +106,8 @@ impl fmt::Display for StopReason {
             Self::Memory { limit } => write!(f, "memory limit {}", Bytes(*limit)),
             Self::States(limit) => write!(f, "state limit {limit}"),
             Self::Interrupted => write!(f, "interrupted"),
-            Self::Bound { bound, limit, .. } => write!(f, "bound on the {bound}: {limit}"),
+            Self::Bound { bound, limit: None, .. } => write!(f, "bound on the {bound}"),
+            Self::Bound { bound, limit: Some(limit), .. } => write!(f, "bound on the {bound}: {limit}"),
             Self::Sampled { .. } => write!(f, "an input was sampled"),
             Self::Undefined { fault, .. } => write!(f, "undefined behaviour: {fault}"),
             Self::Unsupported(what) => write!(f, "not supported: {what}"),

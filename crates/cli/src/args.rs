@@ -267,7 +267,7 @@ impl FrontArgs {
     }
 
     /// The options of the way from the program to the net.
-    pub(crate) const fn lower_options(&self) -> pdnet_front_c::LowerOptions {
+    pub(crate) fn lower_options(&self) -> pdnet_front_c::LowerOptions {
         pdnet_front_c::LowerOptions {
             atomicity: match self.atomicity {
                 Atomicity::Access => pdnet_front_c::Atomicity::Access,
@@ -276,6 +276,7 @@ impl FrontArgs {
             spurious_wakeups: self.spurious_wakeups,
             max_threads: self.max_threads,
             max_depth: self.depth,
+            ..Default::default()
         }
     }
 }

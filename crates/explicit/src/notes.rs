@@ -53,10 +53,7 @@ impl Notes {
             && let data = &net.transitions[transition]
             && let Action::Bound(bound) = data.action
         {
-            let limit = match bound {
-                pdnet_net::Bound::Depth => net.max_depth,
-                pdnet_net::Bound::Threads => net.max_threads,
-            };
+            let limit = net.limit_of(bound);
             return Verdict::Unknown(StopReason::Bound { bound, limit, pos: data.pos });
         }
         if let Some(transition) = self.sampled {

@@ -3,7 +3,14 @@
 //! | file | what it lowers |
 //! | --- | --- |
 //! | `survey` | nothing yet: who calls whom, what is shared |
-//! | `cells` | variables, arrays, mutexes, condition variables: places |
+//! | `points_to` | nothing yet: what pointers can point to |
+//! | `shape` | nothing yet: the scalar parts of types |
+//! | `cells` | objects: a place for each scalar part |
+//! | `path` | lvalues: the way from a variable or a pointer to a part of an object |
+//! | `pointer` | pointers: addresses, arithmetic, what is behind them |
+//! | `heap` | memory that the program allocates |
+//! | `record` | structs and unions as values |
+//! | `float` | floating point |
 //! | `flow` | control flow: places where threads are, steps between them |
 //! | `step` | one transition |
 //! | `value` | expressions for their value |
@@ -16,11 +23,12 @@
 //! | `semaphore` | semaphores |
 //! | `rwlock` | read-write locks |
 //! | `barrier` | barriers |
-//! | `pointer` | pointers to global objects |
 //! | `observe` | what formulas want to know of locals and threads |
 //! | `atoms` | atoms of formulas |
+//! | `atom_value` | C expressions in them |
 //! | `finish` | cleaning up: unreachable steps, dead temporaries |
 
+mod atom_value;
 mod atomics;
 mod atoms;
 mod barrier;
@@ -28,28 +36,37 @@ mod call;
 mod cells;
 mod condition;
 mod finish;
+mod float;
 mod flow;
+mod heap;
 mod library;
 mod observe;
+mod path;
 mod pointer;
+mod points_to;
 mod pthread;
+mod record;
 mod rwlock;
 mod semaphore;
+mod shape;
 mod statement;
 mod step;
 mod survey;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use pdnet_logic::Formula;
 use pdnet_net::{Expr, Net, Place};
 use pdnet_source::{Diagnostic, Pos, SourceMap, Span};
 
-use crate::tree::{Function, Program, Variable};
+use crate::tree::{Function, Program};
 use cells::Condition;
 use flow::Frame;
 use observe::Observers;
+use points_to::Home;
+use shape::Shape;
 use survey::Survey;
 
 /// What counts as one step.
@@ -73,6 +90,32 @@ pub struct LowerOptions {
     pub max_threads: u32,
     /// Bound on the depth of calls.
     pub max_depth: u32,
+    /// Bound on the number of blocks that a thread allocates by one call in the source; at most 127.
+    pub max_blocks: u32,
+    /// Bound on the number of elements of a block whose size is not constant.
+    pub max_elements: u32,
+    /// Whether signed results that do not fit into their type are looked for.
+    pub overflow: bool,
+    /// Whether blocks are looked for that are still there at the end.
+    pub leaks: bool,
+    /// Whether reading a scalar local before it is written is an error, or gives an arbitrary value.
+    pub uninitialised: bool,
+}
+
+impl Default for LowerOptions {
+    fn default() -> Self {
+        Self {
+            atomicity: Atomicity::Access,
+            spurious_wakeups: false,
+            max_threads: 64,
+            max_depth: 64,
+            max_blocks: 16,
+            max_elements: 64,
+            overflow: false,
+            leaks: false,
+            uninitialised: false,
+        }
+    }
 }
 
 /// A program as a net, with what the formulas' atoms mean in it.
@@ -126,12 +169,20 @@ pub(crate) struct Lowerer<'a> {
     net: Net,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
-    /// The cells of variables, made when they are first used.
-    cells: BTreeMap<Variable, Place>,
-    /// The waiters of condition variables.
-    conditions: BTreeMap<Variable, Condition>,
-    /// For local arrays without an initialiser: which elements were written.
+    /// The cells of the leaves of objects, made when they are first used.
+    cells: BTreeMap<(Home, usize), Place>,
+    /// The shapes of objects.
+    shapes: BTreeMap<Home, Rc<Shape>>,
+    /// The waiters of condition variables, by object and leaf.
+    conditions: BTreeMap<(Home, usize), Condition>,
+    /// For cells without an initial value: which of them were written.
     written: BTreeMap<Place, Place>,
+    /// What is in the slots for allocated blocks, by site.
+    slots: BTreeMap<usize, Place>,
+    /// The number of allocated blocks, where somebody asks for leaks.
+    live_blocks: Option<Place>,
+    /// For functions to whose locals pointers may point after their end: a cell that is 1 in their frames.
+    alive: BTreeMap<pdnet_net::Function, Place>,
     /// Cells that several threads can reach.
     shared_cells: BTreeSet<Place>,
     /// Temporaries: cells of a frame that only pdnet knows.
@@ -139,7 +190,7 @@ pub(crate) struct Lowerer<'a> {
     /// The net's function for each function with a body.
     functions: BTreeMap<Function, pdnet_net::Function>,
     /// The cells for results of functions.
-    results: BTreeMap<Function, Place>,
+    results: BTreeMap<Function, Vec<Place>>,
     /// How many threads have been created.
     thread_counter: Place,
     /// The results of threads, where some join asks for them.
@@ -150,8 +201,6 @@ pub(crate) struct Lowerer<'a> {
     same_as: BTreeMap<Place, Place>,
     /// Where labels of functions are, for the atom `at`.
     labels: BTreeMap<(Function, String), Vec<Place>>,
-    /// How many string literals have become pointers.
-    n_strings: i64,
     /// Return sites: the frame there waits for another one.
     return_sites: BTreeSet<Place>,
     /// Steps that give an uninitialised variable an arbitrary value, with the variable's cell; removed

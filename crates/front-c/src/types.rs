@@ -1,6 +1,6 @@
 //! C's types, and the two data models.
 
-use pdnet_base::Idx as _;
+use pdnet_base::{Idx as _, IndexVec};
 
 use crate::tree::{Program, Record};
 
@@ -340,5 +340,51 @@ impl Type {
             }
             .to_owned(),
         }
+    }
+}
+
+/// Size in bytes; `None` where it is unknown or not constant. `void` and functions have size 1, as in
+/// GNU C.
+#[must_use]
+pub fn size_of(model: DataModel, records: &IndexVec<Record, RecordData>, ty: &Type) -> Option<u64> {
+    let word = match model {
+        DataModel::Lp64 => 8,
+        DataModel::Ilp32 => 4,
+    };
+    Some(match ty {
+        Type::Void | Type::Function(_) => 1,
+        Type::Int(kind) => u64::from(kind.bits(model) / 8),
+        Type::Thread | Type::Pointer(_) => word,
+        Type::Float(FloatKind::Float) => 4,
+        Type::Float(FloatKind::Double) => 8,
+        Type::Float(FloatKind::LongDouble) => match model {
+            DataModel::Lp64 => 16,
+            DataModel::Ilp32 => 12,
+        },
+        Type::Array(element, Some(n)) => size_of(model, records, &element.ty)?.checked_mul(*n)?,
+        Type::Array(_, None) => return None,
+        Type::Record(record) => {
+            let data = &records[*record];
+            data.fields.as_ref()?;
+            data.size
+        }
+        Type::Sync(kind) => sync_size(*kind, model),
+    })
+}
+
+/// glibc's sizes.
+fn sync_size(kind: SyncKind, model: DataModel) -> u64 {
+    let (wide, narrow) = match kind {
+        SyncKind::Mutex => (40, 24),
+        SyncKind::Condition => (48, 48),
+        SyncKind::RwLock => (56, 32),
+        SyncKind::SpinLock | SyncKind::Once => (4, 4),
+        SyncKind::Barrier => (32, 20),
+        SyncKind::Semaphore => (32, 16),
+        SyncKind::Attribute => (56, 36),
+    };
+    match model {
+        DataModel::Lp64 => wide,
+        DataModel::Ilp32 => narrow,
     }
 }

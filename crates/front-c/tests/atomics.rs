@@ -25,7 +25,13 @@ fn lowered(text: &str, atomicity: Atomicity) -> Result<Lowered, String> {
     };
     let loaded = load_preprocessed(&mut map, file, &Options::default());
     let loaded = loaded.map_err(|diagnostics| show(&map, &diagnostics))?;
-    let options = LowerOptions { atomicity, spurious_wakeups: false, max_threads: 8, max_depth: 12 };
+    let options = LowerOptions {
+        atomicity,
+        spurious_wakeups: false,
+        max_threads: 8,
+        max_depth: 12,
+        ..LowerOptions::default()
+    };
     let result = lower(&map, &loaded.program, &[], &options);
     let result = result.map_err(|diagnostics| show(&map, &diagnostics))?;
     let violations = verify_net(&result.net);

@@ -35,7 +35,13 @@ fn lowered(text: &str, formulas: &[&str], atomicity: Atomicity) -> Result<Lowere
         let file = map.add("<ltl>", *formula);
         parsed.push(parse_formula(&map, file).map_err(|diagnostic| show(&map, &[diagnostic]))?);
     }
-    let options = LowerOptions { atomicity, spurious_wakeups: false, max_threads: 8, max_depth: 12 };
+    let options = LowerOptions {
+        atomicity,
+        spurious_wakeups: false,
+        max_threads: 8,
+        max_depth: 12,
+        ..LowerOptions::default()
+    };
     let result = lower(&map, &loaded.program, &parsed, &options);
     let result = result.map_err(|diagnostics| show(&map, &diagnostics))?;
     let violations = verify_net(&result.net);

@@ -92,8 +92,24 @@ pub enum Fault {
     DestroyHeld,
     /// A pointer dereferenced that points to no object, or to none of its type.
     InvalidPointer,
-    /// An element of a local array read before it was ever written, or a barrier without a number of threads.
+    /// An object read before it was ever written, or a barrier without a number of threads.
     Uninitialised,
+    /// A null pointer dereferenced.
+    NullPointer,
+    /// A pointer dereferenced to an object that is no longer there.
+    Dangling,
+    /// Something freed that is no allocated block, or not any more.
+    InvalidFree,
+    /// A block still allocated when the process ends.
+    Leak,
+    /// Pointers into different objects compared for their order, or subtracted.
+    UnrelatedPointers,
+    /// The address of an object used as a number, which only a real machine knows.
+    AddressAsNumber,
+    /// A signed result that does not fit into its type.
+    Overflow,
+    /// A shift by a negative count, or by as many bits as the value has or more.
+    Shift,
 }
 
 /// Bounds of the model.
@@ -103,6 +119,8 @@ pub enum Bound {
     Depth,
     /// Number of threads.
     Threads,
+    /// Number or size of allocated blocks.
+    Heap,
 }
 
 /// What firing a transition does beside moving tokens along its arcs.
@@ -122,7 +140,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 50] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -162,8 +180,17 @@ impl Action {
         Self::Fault(Fault::DestroyHeld),
         Self::Fault(Fault::InvalidPointer),
         Self::Fault(Fault::Uninitialised),
+        Self::Fault(Fault::NullPointer),
+        Self::Fault(Fault::Dangling),
+        Self::Fault(Fault::InvalidFree),
+        Self::Fault(Fault::Leak),
+        Self::Fault(Fault::UnrelatedPointers),
+        Self::Fault(Fault::AddressAsNumber),
+        Self::Fault(Fault::Overflow),
+        Self::Fault(Fault::Shift),
         Self::Bound(Bound::Depth),
         Self::Bound(Bound::Threads),
+        Self::Bound(Bound::Heap),
     ];
 
     /// What it does beside moving tokens.
@@ -252,8 +279,17 @@ impl Action {
             Self::Fault(Fault::DestroyHeld) => "fault-destroy-held",
             Self::Fault(Fault::InvalidPointer) => "fault-invalid-pointer",
             Self::Fault(Fault::Uninitialised) => "fault-uninitialised",
+            Self::Fault(Fault::NullPointer) => "fault-null-pointer",
+            Self::Fault(Fault::Dangling) => "fault-dangling",
+            Self::Fault(Fault::InvalidFree) => "fault-invalid-free",
+            Self::Fault(Fault::Leak) => "fault-leak",
+            Self::Fault(Fault::UnrelatedPointers) => "fault-unrelated-pointers",
+            Self::Fault(Fault::AddressAsNumber) => "fault-address-as-number",
+            Self::Fault(Fault::Overflow) => "fault-overflow",
+            Self::Fault(Fault::Shift) => "fault-shift",
             Self::Bound(Bound::Depth) => "bound-depth",
             Self::Bound(Bound::Threads) => "bound-threads",
+            Self::Bound(Bound::Heap) => "bound-heap",
         }
     }
 }
@@ -272,8 +308,16 @@ impl fmt::Display for Fault {
             Self::NotOwner => "lock given back by a thread that does not hold it",
             Self::NoThread => "join on something that is no thread",
             Self::DestroyHeld => "lock destroyed while it is held",
-            Self::InvalidPointer => "pointer to no object",
-            Self::Uninitialised => "array element or barrier used before it was set",
+            Self::InvalidPointer => "pointer to no object of this type",
+            Self::Uninitialised => "object used before it was set",
+            Self::NullPointer => "null pointer dereferenced",
+            Self::Dangling => "pointer to an object that is gone",
+            Self::InvalidFree => "free of something that is no allocated block",
+            Self::Leak => "allocated block not freed at the end",
+            Self::UnrelatedPointers => "pointers into different objects compared or subtracted",
+            Self::AddressAsNumber => "address used as a number",
+            Self::Overflow => "result does not fit into its signed type",
+            Self::Shift => "shift by more bits than there are",
         })
     }
 }
@@ -283,6 +327,7 @@ impl fmt::Display for Bound {
         f.write_str(match self {
             Self::Depth => "depth of calls",
             Self::Threads => "number of threads",
+            Self::Heap => "number or size of allocated blocks",
         })
     }
 }

@@ -10,6 +10,21 @@ pub enum UnaryOp {
     Neg,
     /// Bitwise complement.
     Not,
+    /// Negation of a floating value. Floating values are the bits that stand for them (IEEE 754), of 32 or 64
+    /// bits as the type is wide.
+    FloatNeg,
+    /// The floating value of the type that is nearest to a signed integer.
+    FloatFromSigned,
+    /// The floating value of the type that is nearest to an unsigned integer.
+    FloatFromUnsigned,
+    /// The signed integer that a floating value of the type has before the point.
+    FloatToSigned,
+    /// The unsigned integer that a floating value of the type has before the point.
+    FloatToUnsigned,
+    /// From 32 to 64 bits.
+    FloatWiden,
+    /// From 64 to 32 bits.
+    FloatNarrow,
 }
 
 /// Operators on two operands of the same type (shifts take any count).
@@ -43,11 +58,35 @@ pub enum BinaryOp {
     Lt,
     /// Less than or equal.
     Le,
+    /// Addition of floating values of the type's width, rounded to nearest.
+    FloatAdd,
+    /// Subtraction of floating values.
+    FloatSub,
+    /// Multiplication of floating values.
+    FloatMul,
+    /// Division of floating values.
+    FloatDiv,
+    /// Equality of floating values: 0 where one is no number.
+    FloatEq,
+    /// Less than, of floating values.
+    FloatLt,
+    /// Less than or equal, of floating values.
+    FloatLe,
 }
 
 impl UnaryOp {
     /// All operators.
-    pub const ALL: [Self; 2] = [Self::Neg, Self::Not];
+    pub const ALL: [Self; 9] = [
+        Self::Neg,
+        Self::Not,
+        Self::FloatNeg,
+        Self::FloatFromSigned,
+        Self::FloatFromUnsigned,
+        Self::FloatToSigned,
+        Self::FloatToUnsigned,
+        Self::FloatWiden,
+        Self::FloatNarrow,
+    ];
 
     /// The name in the text form.
     #[must_use]
@@ -55,6 +94,13 @@ impl UnaryOp {
         match self {
             Self::Neg => "neg",
             Self::Not => "not",
+            Self::FloatNeg => "fneg",
+            Self::FloatFromSigned => "from-signed",
+            Self::FloatFromUnsigned => "from-unsigned",
+            Self::FloatToSigned => "to-signed",
+            Self::FloatToUnsigned => "to-unsigned",
+            Self::FloatWiden => "widen",
+            Self::FloatNarrow => "narrow",
         }
     }
 
@@ -62,16 +108,23 @@ impl UnaryOp {
     #[must_use]
     #[inline]
     pub const fn apply(self, ty: IntType, value: i64) -> i64 {
-        ty.wrap(match self {
-            Self::Neg => value.wrapping_neg(),
-            Self::Not => !value,
-        })
+        match self {
+            Self::Neg => ty.wrap(value.wrapping_neg()),
+            Self::Not => ty.wrap(!value),
+            Self::FloatNeg => crate::float::negate(ty, value),
+            Self::FloatFromSigned => crate::float::from_signed(ty, value),
+            Self::FloatFromUnsigned => crate::float::from_unsigned(ty, value),
+            Self::FloatToSigned => crate::float::to_signed(ty, value),
+            Self::FloatToUnsigned => crate::float::to_unsigned(ty, value),
+            Self::FloatWiden => crate::float::widen(value),
+            Self::FloatNarrow => crate::float::narrow(value),
+        }
     }
 }
 
 impl BinaryOp {
     /// All operators.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 21] = [
         Self::Add,
         Self::Sub,
         Self::Mul,
@@ -86,6 +139,13 @@ impl BinaryOp {
         Self::Ne,
         Self::Lt,
         Self::Le,
+        Self::FloatAdd,
+        Self::FloatSub,
+        Self::FloatMul,
+        Self::FloatDiv,
+        Self::FloatEq,
+        Self::FloatLt,
+        Self::FloatLe,
     ];
 
     /// The name in the text form.
@@ -106,7 +166,23 @@ impl BinaryOp {
             Self::Ne => "ne",
             Self::Lt => "lt",
             Self::Le => "le",
+            Self::FloatAdd => "fadd",
+            Self::FloatSub => "fsub",
+            Self::FloatMul => "fmul",
+            Self::FloatDiv => "fdiv",
+            Self::FloatEq => "feq",
+            Self::FloatLt => "flt",
+            Self::FloatLe => "fle",
         }
+    }
+
+    /// Whether the result is 0 or 1.
+    #[must_use]
+    pub const fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::FloatEq | Self::FloatLt | Self::FloatLe
+        )
     }
 
     /// The operation on canonical values of type `ty`. Total: see the variants for division and shifts.
@@ -148,6 +224,15 @@ impl BinaryOp {
             Self::Ne => (left != right) as i64,
             Self::Lt => ty.less(left, right) as i64,
             Self::Le => !ty.less(right, left) as i64,
+            Self::FloatAdd => crate::float::add(ty, left, right),
+            Self::FloatSub => crate::float::sub(ty, left, right),
+            Self::FloatMul => crate::float::mul(ty, left, right),
+            Self::FloatDiv => crate::float::div(ty, left, right),
+            Self::FloatEq => crate::float::equal(ty, left, right) as i64,
+            Self::FloatLt => crate::float::less(ty, left, right) as i64,
+            Self::FloatLe => {
+                (crate::float::less(ty, left, right) || crate::float::equal(ty, left, right)) as i64
+            }
         }
     }
 }
@@ -278,9 +363,7 @@ impl Expr {
     pub fn is_boolean(&self) -> bool {
         match self {
             Self::Const(value) => matches!(value, 0 | 1),
-            Self::Binary(op, ..) => {
-                matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le)
-            }
+            Self::Binary(op, ..) => op.is_comparison(),
             Self::If(_, then, otherwise) => then.is_boolean() && otherwise.is_boolean(),
             Self::Marked(..) | Self::Deadlock => true,
             Self::Var(_) | Self::Unary(..) | Self::Convert(..) | Self::Cell(..) => false,

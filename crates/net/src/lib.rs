@@ -22,6 +22,7 @@ mod action;
 mod builder;
 mod dependence;
 mod expr;
+mod float;
 mod int;
 mod interp;
 mod net;

@@ -449,6 +449,16 @@ impl Net {
         components
     }
 
+    /// The number that a bound of the model is, where it is one number.
+    #[must_use]
+    pub const fn limit_of(&self, bound: crate::Bound) -> Option<u32> {
+        match bound {
+            crate::Bound::Depth => Some(self.max_depth),
+            crate::Bound::Threads => Some(self.max_threads),
+            crate::Bound::Heap => None,
+        }
+    }
+
     /// The factors of a place's colour set.
     #[must_use]
     pub fn components(&self, place: Place) -> &[Base] {

@@ -216,8 +216,14 @@ fn pretty(net: &Net, expr: &Expr, names: &dyn Fn(Var) -> String, outer: u8) -> S
         Expr::Var(var) => (names(*var), 9),
         Expr::Unary(op, _, operand) => {
             let sign = match op {
-                UnaryOp::Neg => "-",
+                UnaryOp::Neg | UnaryOp::FloatNeg => "-",
                 UnaryOp::Not => "~",
+                UnaryOp::FloatFromSigned
+                | UnaryOp::FloatFromUnsigned
+                | UnaryOp::FloatToSigned
+                | UnaryOp::FloatToUnsigned
+                | UnaryOp::FloatWiden
+                | UnaryOp::FloatNarrow => "",
             };
             (format!("{sign}{}", pretty(net, operand, names, 8)), 8)
         }
@@ -251,16 +257,16 @@ fn pretty(net: &Net, expr: &Expr, names: &dyn Fn(Var) -> String, outer: u8) -> S
 
 const fn infix(op: BinaryOp) -> (&'static str, u8) {
     match op {
-        BinaryOp::Mul => ("*", 7),
-        BinaryOp::Div => ("/", 7),
+        BinaryOp::Mul | BinaryOp::FloatMul => ("*", 7),
+        BinaryOp::Div | BinaryOp::FloatDiv => ("/", 7),
         BinaryOp::Rem => ("%", 7),
-        BinaryOp::Add => ("+", 6),
-        BinaryOp::Sub => ("-", 6),
+        BinaryOp::Add | BinaryOp::FloatAdd => ("+", 6),
+        BinaryOp::Sub | BinaryOp::FloatSub => ("-", 6),
         BinaryOp::Shl => ("<<", 5),
         BinaryOp::Shr => (">>", 5),
-        BinaryOp::Lt => ("<", 4),
-        BinaryOp::Le => ("<=", 4),
-        BinaryOp::Eq => ("==", 3),
+        BinaryOp::Lt | BinaryOp::FloatLt => ("<", 4),
+        BinaryOp::Le | BinaryOp::FloatLe => ("<=", 4),
+        BinaryOp::Eq | BinaryOp::FloatEq => ("==", 3),
         BinaryOp::Ne => ("!=", 3),
         BinaryOp::And => ("&", 3),
         BinaryOp::Xor => ("^", 3),

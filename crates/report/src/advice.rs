@@ -31,6 +31,11 @@ pub(crate) fn advice(reason: &StopReason) -> String {
         StopReason::Bound { bound: Bound::Threads, .. } => {
             "some run creates more threads than that and was not followed; raise --max-threads".to_owned()
         }
+        StopReason::Bound { bound: Bound::Heap, .. } => {
+            "some run allocates more or larger blocks than that and was not followed; raise --max-blocks or \
+             --max-elements"
+                .to_owned()
+        }
         StopReason::Sampled { .. } => {
             "not all values of an input were tried, and those that were break nothing; \
              an input of 8 bits or less is tried with all its values"
@@ -39,14 +44,22 @@ pub(crate) fn advice(reason: &StopReason) -> String {
         StopReason::Undefined { fault, .. } => {
             let meaning = "a run that meets undefined behaviour may do anything";
             let check = match fault {
-                Fault::DivisionByZero => Some("arithmetic"),
-                Fault::OutOfBounds | Fault::InvalidPointer => Some("memory"),
+                Fault::DivisionByZero | Fault::Shift => Some("arithmetic"),
+                Fault::Overflow => Some("overflow"),
+                Fault::OutOfBounds
+                | Fault::InvalidPointer
+                | Fault::NullPointer
+                | Fault::Dangling
+                | Fault::InvalidFree
+                | Fault::UnrelatedPointers => Some("memory"),
                 Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld => Some("locks"),
-                Fault::Uninitialised => None,
+                Fault::Leak => Some("leak"),
+                Fault::Uninitialised => Some("uninitialized"),
+                Fault::AddressAsNumber => None,
             };
             match check {
                 Some(check) => format!("{meaning}; see that run with --check {check}"),
-                None => format!("{meaning}; initialise the array"),
+                None => "what follows depends on where a real machine puts the object".to_owned(),
             }
         }
         StopReason::Unsupported(_) => "this version cannot answer it".to_owned(),

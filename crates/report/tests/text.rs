@@ -277,7 +277,7 @@ fn what_is_not_known_comes_with_advice() {
         expected.assert_eq(&format!("{}\n{}\n", middle.join("\n"), verdict_line(&report)));
     };
     check(
-        StopReason::Bound { bound: Bound::Threads, limit: 16, pos },
+        StopReason::Bound { bound: Bound::Threads, limit: Some(16), pos },
         &expect![[r#"
           unknown: bound on the number of threads: 16
           at spin.c:6: some run creates more threads than that and was not followed; raise --max-threads

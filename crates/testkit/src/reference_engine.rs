@@ -50,10 +50,7 @@ fn doubt(request: &Request<'_>, caveats: &Caveats) -> Option<StopReason> {
         return Some(StopReason::Undefined { fault, pos: None });
     }
     if let Some(&bound) = caveats.bounds.first() {
-        let limit = match bound {
-            pdnet_net::Bound::Depth => request.net.max_depth,
-            pdnet_net::Bound::Threads => request.net.max_threads,
-        };
+        let limit = request.net.limit_of(bound);
         return Some(StopReason::Bound { bound, limit, pos: None });
     }
     caveats.sampled.then_some(StopReason::Sampled { pos: None })

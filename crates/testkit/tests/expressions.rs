@@ -17,8 +17,13 @@ fn evaluate_with_pdnet(program: &str, n_results: usize) -> Vec<i64> {
     let mut map = SourceMap::new();
     let file = map.add("expressions.i", program);
     let loaded = load_preprocessed(&mut map, file, &Options::default()).expect("the program loads");
-    let options =
-        LowerOptions { atomicity: Atomicity::Access, spurious_wakeups: false, max_threads: 1, max_depth: 2 };
+    let options = LowerOptions {
+        atomicity: Atomicity::Access,
+        spurious_wakeups: false,
+        max_threads: 1,
+        max_depth: 2,
+        ..LowerOptions::default()
+    };
     let net = lower(&map, &loaded.program, &[], &options).expect("the program lowers").net;
     let interpreter = Interpreter::new(&net);
     let mut marking = interpreter.initial();

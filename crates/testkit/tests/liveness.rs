@@ -140,6 +140,7 @@ fn the_classic_situations_have_their_verdicts() {
             spurious_wakeups: false,
             max_threads: 4,
             max_depth: 4,
+            ..LowerOptions::default()
         };
         let lowered = lower(&map, &loaded.program, std::slice::from_ref(&formula), &options).expect(name);
         let atoms = lowered.atoms[0].iter().enumerate().map(|(idx, expr)| AtomData {

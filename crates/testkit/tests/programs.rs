@@ -70,7 +70,13 @@ fn compare_programs(seed: u64) {
         }
         let atomicity = if rng.chance(80) { Atomicity::Access } else { Atomicity::Statement };
         let spurious_wakeups = rng.chance(20);
-        let options = LowerOptions { atomicity, spurious_wakeups, max_threads: 4, max_depth: 4 };
+        let options = LowerOptions {
+            atomicity,
+            spurious_wakeups,
+            max_threads: 4,
+            max_depth: 4,
+            ..LowerOptions::default()
+        };
         let lowered = lower(&map, &loaded.program, &parsed, &options);
         let lowered = lowered.unwrap_or_else(|found| fail(&map, &found));
         let violations = verify_net(&lowered.net);

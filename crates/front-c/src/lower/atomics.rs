@@ -12,8 +12,8 @@ use super::flow::frame_key;
 use super::step::Step;
 use super::survey::strip_casts;
 use super::value::convert;
-use crate::tree::{Expr as TreeExpr, ExprKind, LvalueKind};
-use crate::types::{IntKind, Type};
+use crate::tree::{Expr as TreeExpr, ExprKind};
+use crate::types::Type;
 
 /// The number of `memory_order_seq_cst` and of `__ATOMIC_SEQ_CST`.
 const SEQUENTIAL: i128 = 5;
@@ -207,7 +207,6 @@ impl Lowerer<'_> {
         others: &[TreeExpr],
         call: Call<'_>,
     ) -> Option<Expr> {
-        let n_strings = self.n_strings;
         let mut later = operands.iter().skip(1).chain(others);
         let fixed = later.any(|later| self.class(later).steps);
         let (first, mut rest) = operands.split_first()?;
@@ -230,9 +229,6 @@ impl Lowerer<'_> {
             let is_apart = self.is_shared_expr(&value) || unstable;
             values.push(if is_apart { self.spill(value, object.ty, operand.span) } else { value });
         }
-        if self.n_strings > n_strings && !self.survey.string_pointers {
-            self.unsupported(call.span, "string literals in atomic objects are");
-        }
         others.iter().for_each(|other| self.discard(other));
         let mut values = values.into_iter();
         match operation {
@@ -251,8 +247,8 @@ impl Lowerer<'_> {
                 Some(self.atomic_step(&object, Some(new), Some(object.load()), call))
             }
             Operation::Update { op, after } => {
-                if matches!(ty, Type::Pointer(_)) {
-                    self.unsupported(call.span, "atomic arithmetic on pointers is");
+                if matches!(ty, Type::Pointer(_)) && !matches!(op, Op::Plain(BinaryOp::Add | BinaryOp::Sub)) {
+                    self.unsupported(call.span, "this atomic operation on pointers is");
                     return None;
                 }
                 self.check_written(&object);
@@ -280,51 +276,12 @@ impl Lowerer<'_> {
     }
 
     /// The object behind an argument, accessed as the type `ty`. `fixed`: other steps come before its use.
-    /// An object that the argument names is taken itself; nothing else needs to know its address.
     fn atomic_object(&mut self, argument: &TreeExpr, ty: &Type, fixed: bool) -> Option<Object> {
-        let int = self.int_type_at(ty, argument.span);
         if !matches!(ty, Type::Int(_) | Type::Pointer(_)) {
             self.unsupported(argument.span, "atomic operations on objects of this type are");
             return None;
         }
-        let stripped = strip_casts(argument);
-        let (declared, mut object) = match &stripped.kind {
-            ExprKind::AddressOf(lvalue) if !matches!(lvalue.kind, LvalueKind::Deref(_)) => {
-                (lvalue.ty.ty.clone(), self.object(lvalue)?)
-            }
-            ExprKind::Decay(_) => self.array_element(stripped)?,
-            ExprKind::PointerOffset { pointer, .. } if matches!(pointer.kind, ExprKind::Decay(_)) => {
-                self.array_element(stripped)?
-            }
-            _ => return self.pointed(argument, ty, fixed, argument.span),
-        };
-        let is_bool = *ty == Type::Int(IntKind::Bool);
-        let is_same = match (&declared, ty) {
-            (Type::Int(_), Type::Int(_)) => object.ty.bits == int.bits && object.is_bool == is_bool,
-            (Type::Pointer(_), Type::Pointer(_)) => true,
-            _ => false,
-        };
-        if !is_same {
-            self.unsupported(argument.span, "an atomic operation on an object as if it had another type is");
-            return None;
-        }
-        object.ty = int;
-        let finds_shared = |key: &Expr| self.is_shared_expr(key);
-        if fixed || object.targets.iter().any(|target| target.key.iter().any(finds_shared)) {
-            self.stabilise_key(&mut object, argument.span);
-        }
-        Some(object)
-    }
-
-    /// `a` and `a + i` for an array `a`, with the type of its elements.
-    fn array_element(&mut self, argument: &TreeExpr) -> Option<(Type, Object)> {
-        let (variable, index) = self.pointed_object(argument)?;
-        let place = self.cells_of(variable, argument.span)?;
-        let (element, _) = super::cells::array_shape(&self.program.variables[variable].ty.ty)?;
-        let mut key = self.scope_key(place);
-        key.extend(index);
-        let value = self.net.places[place].cells()?.value;
-        Some((element.clone(), Object::new(place, key, value, *element == Type::Int(IntKind::Bool))))
+        self.behind(argument, ty, fixed)
     }
 
     /// The step: writes the object, and the result into a temporary.

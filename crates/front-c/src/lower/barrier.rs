@@ -9,8 +9,9 @@ use pdnet_net::{Action, ArcData, BinaryOp, Expr, Fault, IntType, Pattern, Transi
 use pdnet_source::Span;
 
 use super::Lowerer;
-use super::cells::{Condition, Target};
+use super::cells::{Condition, Object};
 use super::flow::{binary, frame_key};
+use super::pthread::WaitingPlace;
 use super::step::Step;
 use crate::tree::Expr as TreeExpr;
 use crate::types::SyncKind;
@@ -50,25 +51,22 @@ impl Lowerer<'_> {
         Some(Some(Expr::Const(0)))
     }
 
-    /// The numbers of the barrier, those who wait at it and those who may leave, and its index.
-    fn barrier(&mut self, argument: &TreeExpr) -> Option<(Target, Condition, Vec<Expr>)> {
-        let (variable, index) = self.pointed_object(argument)?;
-        if !self.has_sync_type(variable, SyncKind::Barrier, argument.span) {
-            return None;
+    /// The numbers of the barrier, and where its threads wait.
+    fn barrier(&mut self, argument: &TreeExpr) -> Option<(Object, Vec<WaitingPlace>)> {
+        let waiting = self.waiting_places(argument, SyncKind::Barrier)?;
+        let numbers = self.library_object(argument, SyncKind::Barrier)?;
+        for target in &numbers.targets {
+            let data = &mut self.net.places[target.place];
+            if !data.internal {
+                data.name.push_str(" (arrived)");
+                data.internal = true;
+            }
         }
-        let index = self.private_index(index, argument.span);
-        let waiting = self.condition_of(variable, argument.span)?;
-        let numbers = self.typed_object(variable, index.clone(), argument.span)?;
-        let data = &mut self.net.places[numbers.place];
-        if !data.internal {
-            data.name.push_str(" (arrived)");
-            data.internal = true;
-        }
-        Some((numbers, waiting, index.into_iter().collect()))
+        Some((numbers, waiting))
     }
 
     fn barrier_init(&mut self, barrier: &TreeExpr, count: &TreeExpr, span: Span) -> Option<Expr> {
-        let (numbers, ..) = self.barrier(barrier)?;
+        let (numbers, _) = self.barrier(barrier)?;
         let mut value = self.value(count);
         if self.is_shared_expr(&value) {
             value = self.spill(value, IntType { bits: 32, signed: false }, count.span);
@@ -76,7 +74,7 @@ impl Lowerer<'_> {
         let text = self.text(span);
         let set = Step::new(Action::Assign, text.clone(), None);
         let start = binary(BinaryOp::Mul, value.clone(), Expr::Const(UNIT));
-        let set = set.when(Expr::truth(value.clone())).write(numbers.place, numbers.key, start);
+        let set = set.when(Expr::truth(value.clone())).write_object(&numbers, &start);
         let refused = Step::new(Action::Library, format!("{text} (for no threads)"), None);
         let refused = refused.when(Expr::logical_not(value));
         Some(self.either_way("pthread_barrier_init", vec![(set, 0), (refused, EINVAL)], span))
@@ -84,14 +82,14 @@ impl Lowerer<'_> {
 
     /// Coming is one step, and leaving another; the thread that comes last does both in one.
     fn barrier_wait(&mut self, barrier: &TreeExpr, span: Span) -> Option<Expr> {
-        let (numbers, Condition { waiters, woken }, index) = self.barrier(barrier)?;
+        let (numbers, places) = self.barrier(barrier)?;
         let result = self.fresh_temporary(IntType::I32);
         let value = Expr::Cell(result, frame_key());
         if self.frame.current.is_none() {
             self.frame.checks.clear();
             return Some(value);
         }
-        let (waiting, next) = (self.fresh_place(span), self.fresh_place(span));
+        let next = self.fresh_place(span);
         let text = self.text(span);
         let called = "pthread_barrier_wait";
         let state = numbers.load();
@@ -99,22 +97,31 @@ impl Lowerer<'_> {
         let start = binary(BinaryOp::Mul, wanted.clone(), Expr::Const(UNIT));
         let arrived = binary(BinaryOp::Sub, state.clone(), start.clone());
         let is_last = binary(BinaryOp::Le, wanted, binary(BinaryOp::Add, arrived, Expr::Const(1)));
-        let token: Vec<Expr> = index.iter().cloned().chain([TransitionBuilder::thread()]).collect();
-        let pattern = token.iter().cloned().map(Pattern::Is).collect();
-
-        self.frame.checks.push((Expr::truth(state.clone()), Fault::Uninitialised));
+        self.add_check(Expr::truth(state.clone()), Fault::Uninitialised);
         let one_more = binary(BinaryOp::Add, state, Expr::Const(1));
-        let arrive = Step::new(Action::Arrive, text.clone(), Some(waiting)).calling(called);
-        let arrive = arrive.when(Expr::logical_not(is_last.clone()));
-        let arrive = arrive.arc(ArcData::Put { place: waiters, token });
-        let arrive = arrive.write(numbers.place, numbers.key.clone(), one_more);
-        let last = Step::new(Action::Arrive, format!("{text} (the last)"), Some(next)).calling(called);
-        let last = last.when(is_last).arc(ArcData::Drain { place: waiters, prefix: index, to: woken });
-        let last = last.write(numbers.place, numbers.key, start);
-        self.emit(span, vec![arrive, last.write(result, frame_key(), Expr::Const(SERIAL_THREAD))]);
-        let leave = Step::new(Action::Leave, text, Some(next)).calling(called);
-        let leave = leave.arc(ArcData::Take { place: woken, token: pattern });
-        self.emit_from(waiting, span, leave.write(result, frame_key(), Expr::Const(0)));
+        let mut steps = Vec::new();
+        let mut waiting = Vec::new();
+        for WaitingPlace { when, condition: Condition { waiters, woken }, row } in places {
+            let at = self.fresh_place(span);
+            let token: Vec<Expr> = row.iter().cloned().chain([TransitionBuilder::thread()]).collect();
+            let pattern: Vec<Pattern> = token.iter().cloned().map(Pattern::Is).collect();
+            let arrive = Step::new(Action::Arrive, text.clone(), Some(at)).calling(called);
+            let arrive = arrive.when(Expr::logical_not(is_last.clone()));
+            let arrive = arrive.arc(ArcData::Put { place: waiters, token }).write_object(&numbers, &one_more);
+            let last = Step::new(Action::Arrive, format!("{text} (the last)"), Some(next)).calling(called);
+            let last = last.when(is_last.clone());
+            let last = last.arc(ArcData::Drain { place: waiters, prefix: row, to: woken });
+            let last = last.write_object(&numbers, &start);
+            let last = last.write(result, frame_key(), Expr::Const(SERIAL_THREAD));
+            let when: Vec<Expr> = when.into_iter().collect();
+            steps.extend([arrive, last].map(|step| when.iter().cloned().fold(step, Step::when)));
+            waiting.push((at, ArcData::Take { place: woken, token: pattern }));
+        }
+        self.emit(span, steps);
+        for (at, woken) in waiting {
+            let leave = Step::new(Action::Leave, text.clone(), Some(next)).calling(called).arc(woken);
+            self.emit_from(at, span, leave.write(result, frame_key(), Expr::Const(0)));
+        }
         self.frame.current = Some(next);
         Some(value)
     }

@@ -1,12 +1,14 @@
 //! Calls of functions with a body, and their return.
 
-use pdnet_net::{Action, ArcData, BinaryOp, Bound, Expr, Pattern, TransitionBuilder};
+use pdnet_net::{Action, ArcData, BinaryOp, Bound, Expr, Fault, IntType, Pattern, Place, TransitionBuilder};
 use pdnet_source::{Diagnostic, Span};
 
 use super::Lowerer;
 use super::flow::{self, callee_depth, frame_key};
+use super::pointer::is_in;
+use super::points_to::Home;
 use super::step::Step;
-use crate::tree::{Callee, Expr as TreeExpr, Function};
+use crate::tree::{Callee, Expr as TreeExpr, Function, Variable};
 use crate::types::Type;
 
 impl Lowerer<'_> {
@@ -18,105 +20,222 @@ impl Lowerer<'_> {
         wanted: Option<&Type>,
         span: Span,
     ) -> Option<Expr> {
-        let function = match callee {
-            Callee::Direct(function) => *function,
+        match self.call_any(callee, arguments, wanted, span)? {
+            Called::Library(result) => result,
+            Called::Body(results) => results.first().map(|&place| Expr::Cell(place, frame_key())),
+        }
+    }
+
+    /// A call whose result is a struct: the values of its parts.
+    pub(crate) fn call_for_record(
+        &mut self,
+        callee: &Callee,
+        arguments: &[TreeExpr],
+        ty: &Type,
+        span: Span,
+    ) -> Option<Vec<Expr>> {
+        match self.call_any(callee, arguments, Some(ty), span)? {
+            Called::Library(_) => {
+                let what = format!("results of type `{}` of library functions are", ty.display(self.program));
+                self.unsupported(span, &what);
+                None
+            }
+            Called::Body(results) => {
+                Some(results.into_iter().map(|place| Expr::Cell(place, frame_key())).collect())
+            }
+        }
+    }
+
+    fn call_any(
+        &mut self,
+        callee: &Callee,
+        arguments: &[TreeExpr],
+        wanted: Option<&Type>,
+        span: Span,
+    ) -> Option<Called> {
+        let (functions, pointer) = match callee {
+            Callee::Direct(function) => {
+                let data = &self.program.functions[*function];
+                if data.body.is_none() {
+                    let result = self.library_call(*function, arguments, wanted, span);
+                    return Some(Called::Library(result));
+                }
+                (vec![*function], None)
+            }
             Callee::Indirect(pointer) => {
-                self.unsupported(pointer.span, "calls through a function pointer are");
-                return None;
+                let mut address = self.value(pointer);
+                let later = arguments.iter().any(|argument| self.class(argument).steps);
+                if self.is_shared_expr(&address) || (later && !self.is_stable(&address)) {
+                    address = self.spill(address, IntType::U64, pointer.span);
+                }
+                let found = self.survey.points_to.callees(self.program, callee).into_iter();
+                let n_arguments = arguments.len();
+                let fits = |function: &Function| {
+                    let data = &self.program.functions[*function];
+                    data.body.is_some() && data.params.len() <= n_arguments
+                };
+                (found.filter(fits).collect(), Some(address))
             }
         };
-        if self.program.functions[function].body.is_none() {
-            return self.library_call(function, arguments, wanted, span);
-        }
-        self.call_with_body(function, arguments, wanted, span)
+        self.call_bodies(&functions, pointer, arguments, wanted.is_some(), span).map(Called::Body)
     }
 
     /// The values of arguments, such that all of them can be used in one step.
     pub(crate) fn arguments(&mut self, arguments: &[TreeExpr]) -> Vec<Expr> {
-        let mut values: Vec<Expr> = Vec::new();
+        self.argument_parts(arguments)
+            .into_iter()
+            .map(|mut parts| parts.pop().unwrap_or(Expr::Const(0)))
+            .collect()
+    }
+
+    /// The values of arguments, those of structs in parts.
+    fn argument_parts(&mut self, arguments: &[TreeExpr]) -> Vec<Vec<Expr>> {
+        let mut values: Vec<Vec<Expr>> = Vec::new();
         for (position, argument) in arguments.iter().enumerate() {
+            if matches!(argument.ty, Type::Record(_)) {
+                values.push(self.record_value(argument).unwrap_or_default());
+                continue;
+            }
             let mut value = self.value(argument);
             let rest = &arguments[position + 1..];
-            let later_steps = rest.iter().any(|later| self.class(later).steps);
+            let has_steps = |later: &TreeExpr| matches!(later.ty, Type::Record(_)) || self.class(later).steps;
+            let later_steps = rest.iter().any(has_steps);
             let later_shared = rest.iter().any(|later| self.class(later).shared);
             let unstable = later_steps && !self.is_stable(&value);
             if unstable || (later_shared && self.is_shared_expr(&value)) {
                 let ty = self.int_type_at(&argument.ty, argument.span);
                 value = self.spill(value, ty, argument.span);
             }
-            values.push(value);
+            values.push(vec![value]);
         }
         values
     }
 
-    fn call_with_body(
+    /// A call of one of several functions, as the pointer says. The result is in temporaries.
+    fn call_bodies(
         &mut self,
-        function: Function,
+        functions: &[Function],
+        pointer: Option<Expr>,
         arguments: &[TreeExpr],
-        wanted: Option<&Type>,
+        wanted: bool,
         span: Span,
-    ) -> Option<Expr> {
-        let data = &self.program.functions[function];
-        let name = data.name.clone();
-        let callee = *self.functions.get(&function)?;
-        let values = self.arguments(arguments);
+    ) -> Option<Vec<Place>> {
+        let values = self.argument_parts(arguments);
         if self.frame.current.is_none() {
             self.frame.checks.clear();
             return None;
         }
-        if values.len() < data.params.len() {
-            let message = format!("too few arguments in the call of `{name}`");
-            self.error(Diagnostic::error("too-few-arguments", message).at(span, ""));
-            return None;
+        if let Some(pointer) = &pointer {
+            self.add_check(Expr::truth(pointer.clone()), Fault::NullPointer);
+            let is_one = |function: &Function| self.is_function(pointer, *function);
+            let valid = functions.iter().map(is_one).fold(Expr::Const(0), Expr::either);
+            self.add_check(valid, Fault::InvalidPointer);
         }
-        let (entry, exit) = (self.net.functions[callee].entry, self.net.functions[callee].exit);
         let site = self.fresh_place(span);
         self.return_sites.insert(site);
         let text = self.text(span);
         let below = vec![TransitionBuilder::thread(), callee_depth()];
-        let mut step = Step::new(Action::Call, text.clone(), Some(site)).calling(&name);
-        step = step.arc(ArcData::Put { place: entry, token: below.clone() });
-        for (&parameter, value) in data.params.clone().iter().zip(values) {
-            if let Some(place) = self.cells_of(parameter, span) {
-                step = step.write(place, below.clone(), value);
+        // With recursion the depth has a bound; a run that meets it is not followed.
+        let limit = Expr::Const(i64::from(self.net.max_depth));
+        let fits = flow::binary(BinaryOp::Lt, callee_depth(), limit);
+        let is_bounded = self.survey.max_chain.is_none();
+        let mut steps = Vec::new();
+        for &function in functions {
+            let data = &self.program.functions[function];
+            if values.len() < data.params.len() {
+                let message = format!("too few arguments in the call of `{}`", data.name);
+                self.error(Diagnostic::error("too-few-arguments", message).at(span, ""));
+                return None;
             }
+            let entry = self.net.functions[*self.functions.get(&function)?].entry;
+            let mut step = Step::new(Action::Call, text.clone(), Some(site)).calling(&data.name);
+            step = step.arc(ArcData::Put { place: entry, token: below.clone() });
+            for (&parameter, value) in data.params.iter().zip(&values) {
+                step = self.pass(step, parameter, value, &below, span)?;
+            }
+            if let Some(pointer) = &pointer {
+                step = step.when(self.is_function(pointer, function));
+            }
+            steps.push(if is_bounded { step.when(fits.clone()) } else { step });
         }
-        let mut steps = vec![step];
-        if self.survey.max_chain.is_none() {
-            // With recursion the depth has a bound; a run that meets it is not followed.
-            let limit = Expr::Const(i64::from(self.net.max_depth));
-            let fits = flow::binary(BinaryOp::Lt, callee_depth(), limit);
-            let too_deep =
-                Step::new(Action::Bound(Bound::Depth), text, None).when(Expr::logical_not(fits.clone()));
-            steps[0] = steps[0].clone().when(fits);
-            steps.push(too_deep);
+        if is_bounded {
+            let too_deep = Step::new(Action::Bound(Bound::Depth), text, None);
+            steps.push(too_deep.when(Expr::logical_not(fits)));
         }
         self.emit(span, steps);
         self.frame.current = Some(site);
-        self.return_from(function, exit, wanted, &name, span)
+        self.return_from(functions, wanted, span)
     }
 
-    /// The step back from a called function, with its result in a temporary.
-    fn return_from(
+    /// Writes an argument into the parameter of a new frame.
+    pub(crate) fn pass(
         &mut self,
-        function: Function,
-        exit: pdnet_net::Place,
-        wanted: Option<&Type>,
-        name: &str,
+        mut step: Step,
+        parameter: Variable,
+        values: &[Expr],
+        frame: &[Expr],
         span: Span,
-    ) -> Option<Expr> {
-        let token = vec![Pattern::Is(TransitionBuilder::thread()), Pattern::Is(callee_depth())];
-        let mut step = Step::new(Action::Return, format!("return from {name}"), None);
-        step = step.arc(ArcData::Take { place: exit, token });
-        let mut result = None;
-        if let (Some(_), Some(&cell)) = (wanted, self.results.get(&function)) {
-            let ty = self.net.places[cell].cells()?.value;
-            let temporary = self.fresh_temporary(ty);
-            let value = Expr::Cell(cell, vec![TransitionBuilder::thread(), callee_depth()]);
-            step = step.write(temporary, frame_key(), value);
-            result = Some(Expr::Cell(temporary, frame_key()));
+    ) -> Option<Step> {
+        let home = Home::Variable(parameter);
+        let shape = self.shape(home, span)?;
+        let mut values = values.iter();
+        for (position, leaf) in shape.leaves.iter().enumerate() {
+            if matches!(leaf.ty, Type::Sync(_)) {
+                continue;
+            }
+            let place = self.leaf_place(home, position, span)?;
+            for index in 0..leaf.count() {
+                let index = Expr::Const(i64::try_from(index).ok()?);
+                let index = (!leaf.dimensions.is_empty()).then_some(index);
+                let key = frame.iter().cloned().chain(index).collect();
+                step = step.write(place, key, values.next()?.clone());
+            }
         }
-        self.advance(span, step);
-        result
+        Some(step)
     }
+
+    /// Whether a pointer is the address of a function.
+    pub(crate) fn is_function(&self, pointer: &Expr, function: Function) -> Expr {
+        let number = self.survey.points_to.number(Home::Function(function)).unwrap_or(0);
+        is_in(pointer, number)
+    }
+
+    /// The steps back from the called functions, with the result in temporaries.
+    fn return_from(&mut self, functions: &[Function], wanted: bool, span: Span) -> Option<Vec<Place>> {
+        let next = self.fresh_place(span);
+        let mut temporaries: Vec<Place> = Vec::new();
+        let mut steps = Vec::new();
+        for &function in functions {
+            let exit = self.net.functions[*self.functions.get(&function)?].exit;
+            let token = vec![Pattern::Is(TransitionBuilder::thread()), Pattern::Is(callee_depth())];
+            let name = &self.program.functions[function].name;
+            let mut step = Step::new(Action::Return, format!("return from {name}"), Some(next));
+            step = step.arc(ArcData::Take { place: exit, token });
+            if let (true, Some(cells)) = (wanted, self.results.get(&function).cloned()) {
+                for (position, cell) in cells.into_iter().enumerate() {
+                    let ty = self.net.places[cell].cells()?.value;
+                    let temporary = match temporaries.get(position) {
+                        Some(&temporary) => temporary,
+                        None => {
+                            temporaries.push(self.fresh_temporary(ty));
+                            temporaries[position]
+                        }
+                    };
+                    let value = Expr::Cell(cell, vec![TransitionBuilder::thread(), callee_depth()]);
+                    step = step.write(temporary, frame_key(), value);
+                }
+            }
+            steps.push(step);
+        }
+        self.emit(span, steps);
+        self.frame.current = Some(next);
+        Some(temporaries)
+    }
+}
+
+/// What a call was.
+enum Called {
+    Library(Option<Expr>),
+    /// The cells with its result.
+    Body(Vec<Place>),
 }

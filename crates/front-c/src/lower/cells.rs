@@ -1,17 +1,31 @@
-//! Variables as places.
+//! Objects as places: each scalar part of each object is a place with cells.
 
-use pdnet_net::{Base, CellData, Domain, Expr, IntType, Net, Place, PlaceKind, Scope};
-use pdnet_source::Span;
+use std::rc::Rc;
 
-use super::{Lowerer, flow, survey};
-use crate::tree::{Expr as TreeExpr, ExprKind, Init, InitStep, Lvalue, LvalueKind, Storage, Variable};
-use crate::types::{DataModel, IntKind, SyncKind, Type};
+use pdnet_net::{Base, BinaryOp, CellData, Domain, Expr, IntType, Net, Place, PlaceKind, Scope};
+use pdnet_source::{Diagnostic, Span};
 
-/// A condition variable: who waits, and who was woken and has not yet gone on.
+use super::points_to::Home;
+use super::shape::{Dimension, Leaf, Shape, shape_of};
+use super::{Lowerer, flow};
+use crate::tree::{Expr as TreeExpr, Init, InitStep, Storage, Variable};
+use crate::types::{DataModel, QualType, Type};
+
+pub(crate) use super::shape::int_type;
+
+/// A condition variable or barrier: who waits, and who was woken and has not yet gone on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Condition {
     pub(crate) waiters: Place,
     pub(crate) woken: Place,
+}
+
+/// Some bits of a cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Slice {
+    /// How many lower bits are not meant.
+    pub(crate) shift: Expr,
+    pub(crate) bits: u8,
 }
 
 /// A cell with its key, in terms of the step that will touch it.
@@ -21,11 +35,36 @@ pub(crate) struct Target {
     pub(crate) when: Option<Expr>,
     pub(crate) place: Place,
     pub(crate) key: Vec<Expr>,
+    /// The type in which the cell keeps its value.
+    pub(crate) stored: IntType,
+    /// Only a part of the cell is meant.
+    pub(crate) slice: Option<Slice>,
 }
 
 impl Target {
-    pub(crate) fn load(&self) -> Expr {
+    pub(crate) fn cell(&self) -> Expr {
         Expr::Cell(self.place, self.key.clone())
+    }
+
+    /// The value in a type.
+    fn load(&self, ty: IntType) -> Expr {
+        let Some(Slice { shift, bits }) = &self.slice else {
+            return super::value::convert(self.stored, ty, self.cell());
+        };
+        let moved = Expr::binary(BinaryOp::Shr, IntType::U64, self.cell(), shift.clone());
+        Expr::convert(IntType { bits: *bits, signed: ty.signed }, moved)
+    }
+
+    /// What the cell holds after a value was written.
+    pub(crate) fn stored_value(&self, value: &Expr) -> Expr {
+        let Some(Slice { shift, bits }) = &self.slice else { return value.clone() };
+        let mask = Expr::Const(if *bits >= 64 { -1 } else { (1 << *bits) - 1 });
+        let word = |op, left, right| Expr::binary(op, IntType::U64, left, right);
+        let hole = word(BinaryOp::Shl, mask.clone(), shift.clone());
+        let hole = Expr::unary(pdnet_net::UnaryOp::Not, IntType::U64, hole);
+        let kept = word(BinaryOp::And, self.cell(), hole);
+        let new = word(BinaryOp::And, value.clone(), mask);
+        word(BinaryOp::Or, kept, word(BinaryOp::Shl, new, shift.clone()))
     }
 }
 
@@ -33,68 +72,22 @@ impl Target {
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     pub(crate) targets: Vec<Target>,
-    /// The type in which it is accessed.
+    /// The type in which it is accessed; of a bit-field, as wide as that is.
     pub(crate) ty: IntType,
-    /// The types in which the targets keep their values: through a pointer, the sign may differ.
-    pub(crate) stored: Vec<IntType>,
     pub(crate) is_bool: bool,
+    /// It is `_Atomic`.
+    pub(crate) is_atomic: bool,
 }
 
 impl Object {
-    pub(crate) fn new(place: Place, key: Vec<Expr>, ty: IntType, is_bool: bool) -> Self {
-        Self { targets: vec![Target { when: None, place, key }], ty, stored: vec![ty], is_bool }
-    }
-
     pub(crate) fn load(&self) -> Expr {
-        let targets = self.targets.iter().zip(&self.stored).rev();
-        targets.fold(Expr::Const(0), |otherwise, (target, stored)| {
-            let value = super::value::convert(*stored, self.ty, target.load());
+        self.targets.iter().rev().fold(Expr::Const(0), |otherwise, target| {
+            let value = target.load(self.ty);
             match &target.when {
                 None => value,
                 Some(when) => Expr::cond(when.clone(), value, otherwise),
             }
         })
-    }
-}
-
-/// The integer type in which values of a C type are kept; `None` where there is none yet.
-pub(crate) fn int_type(model: DataModel, ty: &Type) -> Option<IntType> {
-    let pointer_bits = match model {
-        DataModel::Lp64 => 64,
-        DataModel::Ilp32 => 32,
-    };
-    match ty {
-        Type::Int(kind) => {
-            let bits = u8::try_from(kind.bits(model)).ok().filter(|bits| *bits <= 64)?;
-            Some(IntType { bits, signed: kind.is_signed() })
-        }
-        Type::Thread | Type::Pointer(_) => Some(IntType { bits: pointer_bits, signed: false }),
-        // A lock: who holds it, as the thread's number plus one.
-        Type::Sync(SyncKind::Mutex | SyncKind::SpinLock) => Some(IntType::U8),
-        // The number of readers, or the negated number plus one of the thread that writes.
-        Type::Sync(SyncKind::RwLock) => Some(IntType::I32),
-        // How many threads it is for, and how many have come: see `barrier.rs`.
-        Type::Sync(SyncKind::Barrier) => Some(IntType::U64),
-        // The count.
-        Type::Sync(SyncKind::Semaphore) => Some(IntType { bits: 32, signed: false }),
-        Type::Void
-        | Type::Float(_)
-        | Type::Array(..)
-        | Type::Record(_)
-        | Type::Function(_)
-        | Type::Sync(_) => None,
-    }
-}
-
-/// The element type of an array of arrays, and the lengths, outermost first.
-pub(crate) fn array_shape(ty: &Type) -> Option<(&Type, Vec<u64>)> {
-    match ty {
-        Type::Array(element, length) => {
-            let (inner, mut lengths) = array_shape(&element.ty)?;
-            lengths.insert(0, (*length)?);
-            Some((inner, lengths))
-        }
-        ty => Some((ty, Vec::new())),
     }
 }
 
@@ -125,88 +118,231 @@ impl Lowerer<'_> {
             return found;
         }
         let what = match ty {
-            Type::Float(_) => "floating-point values are",
-            Type::Record(_) => "structs and unions are",
+            Type::Float(_) => "values of type `long double` are",
+            Type::Record(_) => "structs and unions as values are, in this place,",
             Type::Array(..) => "whole arrays as values are",
             Type::Int(_) => "128-bit integers are",
             Type::Function(_) => "functions as values are",
-            Type::Sync(_) => "objects of this thread library type are",
-            Type::Void | Type::Thread | Type::Pointer(_) => "values of this type are",
+            Type::Sync(_) | Type::Void | Type::Thread | Type::Pointer(_) => "values of this type are",
         };
         self.unsupported(span, what);
         IntType::I32
     }
 
-    /// The place with the cells of a variable.
-    pub(crate) fn cells_of(&mut self, variable: Variable, span: Span) -> Option<Place> {
-        if let Some(&place) = self.cells.get(&variable) {
+    /// The number of bits of a pointer.
+    pub(crate) const fn pointer_bits(&self) -> u8 {
+        match self.program.data_model {
+            DataModel::Lp64 => 64,
+            DataModel::Ilp32 => 32,
+        }
+    }
+
+    /// The type of an object.
+    fn home_type(&self, home: Home) -> QualType {
+        match home {
+            Home::Variable(variable) => self.program.variables[variable].ty.clone(),
+            Home::Text(number) => {
+                let length = self.survey.points_to.texts[number].len() as u64;
+                let character = Type::Int(crate::types::IntKind::Char);
+                Type::Array(Box::new(character.into()), Some(length)).into()
+            }
+            Home::Heap(site) => self.block_type(site).into(),
+            Home::Function(_) => Type::Void.into(),
+        }
+    }
+
+    /// The shape of an object, or a diagnostic.
+    pub(crate) fn shape(&mut self, home: Home, span: Span) -> Option<Rc<Shape>> {
+        if let Some(shape) = self.shapes.get(&home) {
+            return Some(Rc::clone(shape));
+        }
+        let ty = self.home_type(home);
+        match shape_of(self.program, &ty) {
+            Ok(shape) => {
+                let shape = Rc::new(shape);
+                self.shapes.insert(home, Rc::clone(&shape));
+                Some(shape)
+            }
+            Err(what) => {
+                let span = if let Home::Variable(variable) = home {
+                    self.program.variables[variable].span
+                } else {
+                    span
+                };
+                self.unsupported(span, &what);
+                None
+            }
+        }
+    }
+
+    /// How long an object lives.
+    pub(crate) fn scope_of(&self, home: Home) -> Option<Scope> {
+        Some(match home {
+            Home::Variable(variable) => match self.program.variables[variable].storage {
+                Storage::Global | Storage::Static(_) => Scope::Global,
+                Storage::ThreadLocal => Scope::Thread,
+                Storage::Local(function) | Storage::Param(function) => {
+                    Scope::Frame(*self.functions.get(&function)?)
+                }
+            },
+            Home::Heap(site) => self.block_scope(site),
+            Home::Text(_) => Scope::Global,
+            Home::Function(_) => return None,
+        })
+    }
+
+    /// The place with the cells of a leaf of an object.
+    pub(crate) fn leaf_place(&mut self, home: Home, leaf: usize, span: Span) -> Option<Place> {
+        if let Some(&place) = self.cells.get(&(home, leaf)) {
             return Some(place);
         }
-        let data = &self.program.variables[variable];
-        let Some((element, lengths)) = array_shape(&data.ty.ty) else {
-            self.unsupported(span, "arrays whose length is not constant are");
-            return None;
-        };
-        if data.extern_only {
-            let name = &data.name;
-            let message = format!("`{name}` is declared but never defined");
-            let diagnostic = pdnet_source::Diagnostic::error("undefined-variable", message);
+        if let Home::Variable(variable) = home
+            && self.program.variables[variable].extern_only
+        {
+            let data = &self.program.variables[variable];
+            let message = format!("`{}` is declared but never defined", data.name);
+            let diagnostic = Diagnostic::error("undefined-variable", message);
             self.error(diagnostic.at(span, "its value is not known").context(data.span, "declared here"));
             return None;
         }
-        let n_elements = lengths.iter().try_fold(1u64, |n, &length| n.checked_mul(length));
-        let length = match n_elements {
-            _ if lengths.is_empty() => None,
-            Some(n @ 1..=MAX_ELEMENTS) => Some(u32::try_from(n).expect("in range")),
+        let shape = self.shape(home, span)?;
+        let data = shape.leaves.get(leaf)?;
+        let n_blocks = if let Home::Heap(site) = home { Some(self.n_slots(site)) } else { None };
+        let is_single = data.dimensions.is_empty() && n_blocks.is_none();
+        let count = data.count().saturating_mul(u64::from(n_blocks.unwrap_or(1)));
+        let length = match count {
+            _ if is_single => None,
+            n @ 1..=MAX_ELEMENTS => Some(u32::try_from(n).expect("in range")),
             _ => {
                 self.unsupported(span, "arrays of no or of more than a million elements are");
                 return None;
             }
         };
-        let is_bool = *element == Type::Int(IntKind::Bool);
-        let value = self.int_type_at(element, span);
-        let scope = match data.storage {
-            Storage::Global | Storage::Static(_) => Scope::Global,
-            Storage::ThreadLocal => Scope::Thread,
-            Storage::Local(function) | Storage::Param(function) => {
-                Scope::Frame(*self.functions.get(&function)?)
+        let scope = self.scope_of(home)?;
+        let mut cells = CellData { scope, length, value: data.value, default: 0, listed: Vec::new() };
+        if let Home::Variable(variable) = home {
+            // The address of the object itself may be in its initialiser.
+            self.static_init(variable, leaf, &shape, &mut cells);
+            if let Some(&place) = self.cells.get(&(home, leaf)) {
+                return Some(place);
             }
-        };
-        let mut cells = CellData { scope, length, value, default: 0, listed: Vec::new() };
-        if let Some(init) = &data.init {
-            self.static_init(&mut cells, &lengths, is_bool, init);
         }
-        let name = match data.storage {
-            Storage::Static(function) => format!("{}::{}", self.program.functions[function].name, data.name),
-            _ => data.name.clone(),
-        };
+        if let Home::Text(number) = home {
+            let text = &self.survey.points_to.texts[number];
+            let listed = (0..).zip(text).filter(|(_, byte)| **byte != 0);
+            cells.listed = listed.map(|(at, byte)| (at, i64::from(byte.cast_signed()))).collect();
+        }
+        let name = format!("{}{}", self.home_name(home), data.name);
         let place = self.net.add_cells(&name, cells);
-        self.net.places[place].pos = self.pos(data.span);
-        if self.survey.shared.contains(&variable) {
+        self.net.places[place].pos = self.home_span(home).and_then(|span| self.pos(span));
+        if self.survey.shared.contains(&home) {
             self.shared_cells.insert(place);
         }
-        self.cells.insert(variable, place);
+        self.cells.insert((home, leaf), place);
+        if let Home::Heap(site) = home
+            && !self.survey.points_to.sites[site].is_zeroed
+            && !matches!(data.ty, Type::Sync(_) | Type::Thread)
+        {
+            self.add_shadow(place);
+        }
         Some(place)
     }
 
-    /// The initial values of a global or static variable.
-    fn static_init(&mut self, cells: &mut CellData, lengths: &[u64], is_bool: bool, init: &Init) {
-        match init {
-            Init::SyncDefault => {}
-            Init::Value(value) => cells.default = self.constant(value, cells.value, is_bool),
-            Init::List(items) => {
-                for (path, value) in items {
-                    let found = self.constant(value, cells.value, is_bool);
-                    match flat_index(path, lengths) {
-                        Some(_) if cells.length.is_none() => cells.default = found,
-                        Some(index) => {
-                            cells.listed.retain(|&(listed, _)| listed != index);
-                            cells.listed.push((index, found));
-                        }
-                        None => self.unsupported(value.span, "this initialiser is"),
+    /// Adds a place that says which cells of another one were written: reading one that was not is undefined.
+    pub(crate) fn add_shadow(&mut self, place: Place) -> Option<Place> {
+        if let Some(&shadow) = self.written.get(&place) {
+            return Some(shadow);
+        }
+        let cells = self.net.places[place].cells()?.clone();
+        let value = IntType { bits: 1, signed: false };
+        let name = format!("{} (written)", self.net.places[place].name);
+        let shadow = self.net.add_cells(&name, CellData { value, default: 0, listed: vec![], ..cells });
+        self.net.places[shadow].internal = true;
+        self.written.insert(place, shadow);
+        Some(shadow)
+    }
+
+    /// The place that says which cells of another one were written.
+    pub(crate) fn shadow_of(&self, place: Place) -> Option<Place> {
+        self.written.get(&place).copied()
+    }
+
+    /// The place of a variable that is a scalar or an array of scalars.
+    pub(crate) fn cells_of(&mut self, variable: Variable, span: Span) -> Option<Place> {
+        let shape = self.shape(Home::Variable(variable), span)?;
+        if shape.leaves.len() != 1 || shape.leaves[0].is_unit {
+            self.unsupported(span, "structs and unions as values are, in this place,");
+            return None;
+        }
+        self.leaf_place(Home::Variable(variable), 0, span)
+    }
+
+    fn home_span(&self, home: Home) -> Option<Span> {
+        match home {
+            Home::Variable(variable) => Some(self.program.variables[variable].span),
+            Home::Heap(site) => Some(self.survey.points_to.sites[site].span),
+            Home::Text(_) | Home::Function(_) => None,
+        }
+    }
+
+    /// The name of an object, for people.
+    pub(crate) fn home_name(&self, home: Home) -> String {
+        match home {
+            Home::Variable(variable) => {
+                let data = &self.program.variables[variable];
+                match data.storage {
+                    Storage::Static(function) => {
+                        format!("{}::{}", self.program.functions[function].name, data.name)
                     }
+                    _ => data.name.clone(),
+                }
+            }
+            Home::Heap(site) => {
+                let line = self.pos(self.survey.points_to.sites[site].span).map_or(0, |pos| pos.line);
+                format!("block@{line}")
+            }
+            Home::Text(number) => {
+                let text = String::from_utf8_lossy(&self.survey.points_to.texts[number]).into_owned();
+                format!("{:?}", text.trim_end_matches('\0'))
+            }
+            Home::Function(function) => self.program.functions[function].name.clone(),
+        }
+    }
+
+    /// The initial values of a leaf of a global or static variable.
+    fn static_init(&mut self, variable: Variable, leaf: usize, shape: &Shape, cells: &mut CellData) {
+        let program = self.program;
+        let data = &program.variables[variable];
+        match &data.init {
+            None | Some(Init::SyncDefault) => {}
+            Some(Init::Value(value)) => {
+                let is_bool = shape.leaves[leaf].is_bool();
+                cells.default = self.constant(value, cells.value, is_bool);
+            }
+            Some(Init::List(items)) => {
+                for (path, value) in items {
+                    let Some(part) = self.init_part(shape, &data.ty, path, value.span) else { continue };
+                    if part.leaf != leaf {
+                        continue;
+                    }
+                    let found = self.constant(value, part.value, shape.leaves[leaf].is_bool());
+                    let index = u32::try_from(part.index).unwrap_or(u32::MAX);
+                    let old = cells.listed.iter().find(|(listed, _)| *listed == index).map_or(0, |(_, v)| *v);
+                    let found = match part.bits {
+                        None => found,
+                        Some((shift, bits)) => {
+                            let mask = if bits >= 64 { -1 } else { (1i64 << bits) - 1 };
+                            cells.value.wrap((old & !(mask << shift)) | ((found & mask) << shift))
+                        }
+                    };
+                    cells.listed.retain(|&(listed, _)| listed != index);
+                    cells.listed.push((index, found));
                 }
                 cells.listed.sort_unstable();
+                if cells.length.is_none() {
+                    cells.default = cells.listed.first().map_or(0, |(_, value)| *value);
+                    cells.listed.clear();
+                }
                 cells.listed.retain(|&(_, value)| value != cells.default);
             }
         }
@@ -220,225 +356,164 @@ impl Lowerer<'_> {
             Expr::Const(found) => ty.wrap(found),
             _ => {
                 let message = "the initialiser of a static object must be constant";
-                let diagnostic = pdnet_source::Diagnostic::error("not-constant", message);
+                let diagnostic = Diagnostic::error("not-constant", message);
                 self.error(diagnostic.at(value.span, "not a constant"));
                 0
             }
         }
     }
 
-    /// The waiters of a condition variable.
-    pub(crate) fn condition_of(&mut self, variable: Variable, span: Span) -> Option<Condition> {
-        if let Some(&condition) = self.conditions.get(&variable) {
+    /// The part of an object that an item of an initialiser sets.
+    pub(crate) fn init_part(
+        &mut self,
+        shape: &Shape,
+        ty: &QualType,
+        path: &[InitStep],
+        span: Span,
+    ) -> Option<InitPart> {
+        let part = find_part(self.program, shape, &ty.ty, path);
+        if part.is_none() {
+            self.unsupported(span, "this initialiser is");
+        }
+        part
+    }
+
+    /// The waiters of condition variables or barriers: of all elements of a leaf.
+    pub(crate) fn condition_of(&mut self, home: Home, leaf: usize, span: Span) -> Option<Condition> {
+        if let Some(&condition) = self.conditions.get(&(home, leaf)) {
             return Some(condition);
         }
-        let data = &self.program.variables[variable];
-        if !matches!(data.storage, Storage::Global | Storage::Static(_)) {
-            self.unsupported(span, "condition variables that are local to a function are");
-            return None;
-        }
-        let (_, lengths) = array_shape(&data.ty.ty)?;
+        let shape = self.shape(home, span)?;
+        let rows = self.n_rows(home, &shape.leaves[leaf]);
         let mut components = Vec::new();
-        if !lengths.is_empty() {
-            let n = lengths.iter().try_fold(1u64, |n, &length| n.checked_mul(length)).unwrap_or(0);
-            components.push(Base::Index(u32::try_from(n.min(MAX_ELEMENTS)).expect("in range")));
+        if let Some(rows) = rows {
+            components.push(Base::Index(u32::try_from(rows.min(MAX_ELEMENTS)).expect("in range")));
         }
         components.push(Base::Thread);
+        let pos = self.home_span(home).and_then(|span| self.pos(span));
         let add = |net: &mut Net, name: String| {
             let place = net.add_token_place(&name, PlaceKind::Variable, components.clone());
-            net.places[place].pos = Some(self.map.pos(data.span));
+            net.places[place].pos = pos;
             place
         };
-        let waiters = add(&mut self.net, data.name.clone());
-        let woken = add(&mut self.net, format!("{} (woken)", data.name));
+        let name = format!("{}{}", self.home_name(home), shape.leaves[leaf].name);
+        let waiters = add(&mut self.net, name.clone());
+        let woken = add(&mut self.net, format!("{name} (woken)"));
         let condition = Condition { waiters, woken };
-        self.conditions.insert(variable, condition);
+        self.conditions.insert((home, leaf), condition);
         Some(condition)
     }
 
-    /// The key of a cell of a place with this scope, in the frame that moves.
-    pub(crate) fn scope_key(&self, place: Place) -> Vec<Expr> {
-        match self.net.places[place].cells().map(|cells| cells.scope) {
+    /// How many condition variables a leaf stands for in the whole process: of all threads and frames.
+    fn n_rows(&self, home: Home, leaf: &Leaf) -> Option<u64> {
+        let blocks = if let Home::Heap(site) = home { u64::from(self.n_slots(site)) } else { 1 };
+        let owners = match self.scope_of(home) {
+            Some(Scope::Thread) => u64::from(self.net.max_threads),
+            Some(Scope::Frame(_)) => u64::from(self.net.max_threads) * u64::from(self.net.max_depth),
+            Some(Scope::Global) | None => 1,
+        };
+        let is_single = leaf.dimensions.is_empty() && owners == 1 && !matches!(home, Home::Heap(_));
+        (!is_single).then(|| leaf.count().saturating_mul(blocks).saturating_mul(owners))
+    }
+
+    /// The row of a condition variable, given the key that its cell would have.
+    pub(crate) fn condition_row(&self, home: Home, leaf: &Leaf, key: &[Expr]) -> Option<Expr> {
+        let rows = self.n_rows(home, leaf)?;
+        let has_index = !leaf.dimensions.is_empty() || matches!(home, Home::Heap(_));
+        let scoped = &key[..key.len() - usize::from(has_index)];
+        let mut row = Expr::Const(0);
+        let bounds = [i64::from(self.net.max_threads), i64::from(self.net.max_depth)];
+        for (part, bound) in scoped.iter().zip(bounds) {
+            let scaled = flow::binary(BinaryOp::Mul, row, Expr::Const(bound));
+            row = flow::binary(BinaryOp::Add, scaled, part.clone());
+        }
+        if has_index {
+            let owners: i64 = bounds.iter().take(scoped.len()).product();
+            let inner = i64::try_from(rows).unwrap_or(i64::MAX) / owners.max(1);
+            let scaled = flow::binary(BinaryOp::Mul, row, Expr::Const(inner));
+            row = flow::binary(BinaryOp::Add, scaled, key.last()?.clone());
+        }
+        Some(row)
+    }
+
+    /// The first part of the key of an object that the frame which moves reaches by name.
+    pub(crate) fn own_key(&self, home: Home) -> Vec<Expr> {
+        match self.scope_of(home) {
             Some(Scope::Frame(_)) => flow::frame_key(),
             Some(Scope::Thread) => vec![pdnet_net::TransitionBuilder::thread()],
             Some(Scope::Global) | None => Vec::new(),
         }
     }
 
-    /// The object that an lvalue names. May emit steps for its index; leaves checks of its bounds pending.
-    pub(crate) fn object(&mut self, lvalue: &Lvalue) -> Option<Object> {
-        let object = self.find_object(lvalue, false);
-        self.never_silent(object, lvalue.span)
-    }
-
-    /// The object that an lvalue names, where other steps will come between now and its use.
-    pub(crate) fn fixed_object(&mut self, lvalue: &Lvalue) -> Option<Object> {
-        let object = self.find_object(lvalue, true);
-        let mut object = self.never_silent(object, lvalue.span)?;
-        self.stabilise_key(&mut object, lvalue.span);
-        Some(object)
-    }
-
     /// Nothing is dropped without a word: where there is no result, there is a diagnostic.
-    fn never_silent<T>(&mut self, result: Option<T>, span: Span) -> Option<T> {
+    pub(crate) fn never_silent<T>(&mut self, result: Option<T>, span: Span) -> Option<T> {
         if result.is_none() && self.errors.is_empty() {
             self.unsupported(span, "this object is");
         }
         result
     }
-
-    fn find_object(&mut self, lvalue: &Lvalue, fixed: bool) -> Option<Object> {
-        if let LvalueKind::Deref(pointer) = &lvalue.kind {
-            return self.pointed(pointer, &lvalue.ty.ty, fixed, lvalue.span);
-        }
-        let (variable, index) = self.variable_and_index(lvalue, false)?;
-        let place = self.cells_of(variable, lvalue.span)?;
-        let mut key = self.scope_key(place);
-        if let Some(index) = index {
-            let index = if self.is_shared_expr(&index) && self.is_shared_cell(place) {
-                self.spill(index, IntType::I64, lvalue.span)
-            } else {
-                index
-            };
-            key.push(index);
-        }
-        let cells = self.net.places[place].cells()?;
-        if cells.length.is_some() && key.len() + 1 != self.net.components(place).len() {
-            self.unsupported(lvalue.span, "whole arrays as values are");
-            return None;
-        }
-        let is_bool = lvalue.ty.ty == Type::Int(IntKind::Bool);
-        Some(Object::new(place, key, cells.value, is_bool))
-    }
-
-    /// The variable of which the lvalue is a part, and the index of that part in the flat array.
-    /// For an `address`, the last index may be any: only an access is checked.
-    pub(crate) fn variable_and_index(
-        &mut self,
-        lvalue: &Lvalue,
-        address: bool,
-    ) -> Option<(Variable, Option<Expr>)> {
-        let mut indices = Vec::new();
-        let mut at = lvalue;
-        let variable = loop {
-            match &at.kind {
-                LvalueKind::Variable(variable) => break *variable,
-                LvalueKind::Index(base, index) => {
-                    indices.insert(0, index.as_ref());
-                    at = base;
-                }
-                LvalueKind::Deref(_) => {
-                    self.unsupported(at.span, "dereferencing a pointer is");
-                    return None;
-                }
-                LvalueKind::Field(..) => {
-                    self.unsupported(at.span, "structs and unions are");
-                    return None;
-                }
-                LvalueKind::String(_) => {
-                    self.unsupported(at.span, "reading a string literal is");
-                    return None;
-                }
-                LvalueKind::Compound(..) => {
-                    self.unsupported(at.span, "compound literals are");
-                    return None;
-                }
-            }
-        };
-        if indices.is_empty() {
-            return Some((variable, None));
-        }
-        let Some((_, lengths)) = array_shape(&self.program.variables[variable].ty.ty) else {
-            self.unsupported(lvalue.span, "arrays whose length is not constant are");
-            return None;
-        };
-        if lengths.len() != indices.len() {
-            self.unsupported(lvalue.span, "whole arrays as values are");
-            return None;
-        }
-        let mut flat: Option<Expr> = None;
-        for (position, (&index, &length)) in indices.iter().zip(&lengths).enumerate() {
-            let mut value = self.value(index);
-            let later_steps = indices[position + 1..].iter().any(|later| self.class(later).steps);
-            let later_shared = indices[position + 1..].iter().any(|later| self.class(later).shared);
-            let unstable =
-                (later_steps && !self.is_stable(&value)) || (later_shared && self.is_shared_expr(&value));
-            let length = i64::try_from(length).unwrap_or(i64::MAX);
-            if !(address && position + 1 == indices.len()) {
-                self.check_index(&value, length);
-            }
-            if unstable {
-                value = self.spill(value, IntType::I64, index.span);
-            }
-            flat = Some(match flat {
-                None => value,
-                Some(outer) => {
-                    let scaled = flow::binary(pdnet_net::BinaryOp::Mul, outer, Expr::Const(length));
-                    flow::binary(pdnet_net::BinaryOp::Add, scaled, value)
-                }
-            });
-        }
-        Some((variable, flat))
-    }
-
-    /// The object behind a pointer argument such as `&m`, `&m[i]`, `m + i`, as an lvalue with its index.
-    pub(crate) fn pointed_object(&mut self, argument: &TreeExpr) -> Option<(Variable, Option<Expr>)> {
-        let object = self.find_pointed_object(argument);
-        self.never_silent(object, argument.span)
-    }
-
-    fn find_pointed_object(&mut self, argument: &TreeExpr) -> Option<(Variable, Option<Expr>)> {
-        let stripped = survey::strip_casts(argument);
-        match &stripped.kind {
-            ExprKind::AddressOf(lvalue) => self.variable_and_index(lvalue, false),
-            ExprKind::Decay(lvalue) => self.element(lvalue, None, false),
-            ExprKind::PointerOffset { pointer, offset, negate } => {
-                if let ExprKind::Decay(lvalue) = &survey::strip_casts(pointer).kind {
-                    return self.element(lvalue, Some(offset), *negate);
-                }
-                self.unknown_object(argument.span)
-            }
-            _ => self.unknown_object(argument.span),
-        }
-    }
-
-    fn unknown_object(&mut self, span: Span) -> Option<(Variable, Option<Expr>)> {
-        let message = "pointers to objects are not supported yet";
-        let diagnostic = pdnet_source::Diagnostic::error("unsupported", message);
-        let diagnostic = diagnostic.at(span, "pdnet cannot tell which object this is");
-        self.error(diagnostic.help("name the object itself, as in `&m` or `&m[i]`"));
-        None
-    }
-
-    fn element(
-        &mut self,
-        lvalue: &Lvalue,
-        offset: Option<&TreeExpr>,
-        negate: bool,
-    ) -> Option<(Variable, Option<Expr>)> {
-        let LvalueKind::Variable(variable) = lvalue.kind else { return self.unknown_object(lvalue.span) };
-        let (_, lengths) = array_shape(&self.program.variables[variable].ty.ty)?;
-        let &[length] = lengths.as_slice() else { return self.unknown_object(lvalue.span) };
-        let mut index = offset.map_or(Expr::Const(0), |offset| self.value(offset));
-        if negate {
-            index = Expr::unary(pdnet_net::UnaryOp::Neg, IntType::I64, index);
-        }
-        self.check_index(&index, i64::try_from(length).unwrap_or(i64::MAX));
-        Some((variable, Some(index)))
-    }
 }
 
-/// The position of an initialised element in the flat array.
-pub(crate) fn flat_index(path: &[InitStep], lengths: &[u64]) -> Option<u32> {
-    if path.len() != lengths.len() {
-        return None;
-    }
-    let mut flat = 0u64;
-    for (step, length) in path.iter().zip(lengths) {
-        match step {
-            InitStep::Index(index) => flat = flat.checked_mul(*length)?.checked_add(*index)?,
-            InitStep::Field(_) => return None,
+/// A part of an object that an initialiser sets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InitPart {
+    pub(crate) leaf: usize,
+    /// The position among all elements of the leaf.
+    pub(crate) index: u64,
+    /// The lowest bit, and the number of bits, where it is a part of a cell.
+    pub(crate) bits: Option<(u32, u32)>,
+    /// The type of the value.
+    pub(crate) value: IntType,
+}
+
+fn find_part(
+    program: &crate::tree::Program,
+    shape: &Shape,
+    ty: &Type,
+    path: &[InitStep],
+) -> Option<InitPart> {
+    let (mut at, mut offset, mut width) = (ty, 0u64, None);
+    let mut bit = 0;
+    let mut indices: Vec<(u64, Dimension)> = Vec::new();
+    for step in path {
+        match (step, at) {
+            (InitStep::Index(index), Type::Array(element, count)) => {
+                let stride = super::shape::size_of(program, &element.ty)?;
+                indices.push((*index, Dimension { stride, count: count.unwrap_or(0) }));
+                at = &element.ty;
+            }
+            (InitStep::Field(position), Type::Record(record)) => {
+                let field = program.records[*record].fields.as_ref()?.get(*position)?;
+                width = field.bit_width;
+                offset += field.bit_offset / 8;
+                bit = field.bit_offset % 8;
+                at = &field.ty.ty;
+            }
+            _ => return None,
         }
     }
-    u32::try_from(flat).ok()
+    let value = int_type(program.data_model, at)?;
+    let bits = width.map_or_else(|| u64::from(value.bits), u64::from);
+    for (leaf, data) in shape.leaves.iter().enumerate() {
+        let n = data.dimensions.len();
+        let outer: Vec<Dimension> = indices.iter().take(n).map(|(_, dimension)| *dimension).collect();
+        if outer != data.dimensions {
+            continue;
+        }
+        let inner: u64 = indices[n..].iter().map(|(index, dimension)| index * dimension.stride).sum();
+        let start = offset + inner;
+        let index = indices[..n].iter().fold(0, |flat, (index, dimension)| flat * dimension.count + index);
+        if !data.is_unit {
+            if start == data.offset && indices.len() == n {
+                return Some(InitPart { leaf, index, bits: None, value });
+            }
+            continue;
+        }
+        if (data.offset..data.offset + data.size).contains(&start) {
+            let shift = (start - data.offset) * 8 + bit;
+            let bits = (u32::try_from(shift).ok()?, u32::try_from(bits).ok()?);
+            return Some(InitPart { leaf, index, bits: Some(bits), value });
+        }
+    }
+    None
 }

@@ -51,7 +51,7 @@ impl Lowerer<'_> {
                 self.emit(expr.span, steps);
             }
             _ => {
-                let value = self.value(expr);
+                let value = self.truth_value(expr);
                 let label = self.text(shown.span);
                 let when_true = Step::new(shown.action(true), label.clone(), Some(on_true));
                 let when_false = Step::new(shown.action(false), label, Some(on_false));
@@ -75,8 +75,14 @@ impl Lowerer<'_> {
 
     /// Whether a conversion keeps apart what is zero and what is not.
     fn keeps_truth(&self, from: &Type, to: &Type) -> bool {
+        if matches!(from, Type::Float(_)) || matches!(to, Type::Float(_)) {
+            return false;
+        }
         if *to == Type::Int(IntKind::Bool) {
             return self.int_type_of(from).is_some();
+        }
+        if matches!((from, to), (Type::Pointer(_), Type::Int(_))) {
+            return false;
         }
         match (self.int_type_of(from), self.int_type_of(to)) {
             (Some(from), Some(to)) => to.bits >= from.bits,
@@ -105,6 +111,9 @@ impl Shown {
 }
 
 fn is_zero(expr: &TreeExpr) -> bool {
+    if matches!(expr.ty, Type::Float(_)) {
+        return false;
+    }
     match &expr.kind {
         ExprKind::Int(0) => true,
         ExprKind::Cast(operand) => is_zero(operand),

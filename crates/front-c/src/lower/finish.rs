@@ -162,7 +162,10 @@ impl Lowerer<'_> {
         self.thread_results = self.thread_results.map(kept);
         self.cells.values_mut().for_each(|place| *place = kept(*place));
         self.written = self.written.iter().map(|(cell, written)| (kept(*cell), kept(*written))).collect();
-        self.results.values_mut().for_each(|place| *place = kept(*place));
+        self.results.values_mut().flatten().for_each(|place| *place = kept(*place));
+        self.slots.values_mut().for_each(|place| *place = kept(*place));
+        self.alive.values_mut().for_each(|place| *place = kept(*place));
+        self.live_blocks = self.live_blocks.map(kept);
         for condition in self.conditions.values_mut() {
             condition.waiters = kept(condition.waiters);
             condition.woken = kept(condition.woken);

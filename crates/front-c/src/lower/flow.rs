@@ -7,9 +7,10 @@ use pdnet_net::{
 };
 use pdnet_source::{SourceMap, Span};
 
+use super::points_to::Home;
 use super::step::Step;
 use super::{Atomicity, LowerOptions, Lowerer, survey};
-use crate::tree::{Function, Label, Program};
+use crate::tree::{Function, Label, Program, Storage};
 use crate::types::Type;
 
 /// What is known while a function is lowered.
@@ -83,6 +84,10 @@ impl<'a> Lowerer<'a> {
             errors: Vec::new(),
             warnings: Vec::new(),
             cells: Default::default(),
+            shapes: Default::default(),
+            slots: Default::default(),
+            live_blocks: None,
+            alive: Default::default(),
             conditions: Default::default(),
             written: Default::default(),
             shared_cells: Default::default(),
@@ -94,12 +99,23 @@ impl<'a> Lowerer<'a> {
             atomic: None,
             same_as: Default::default(),
             labels: Default::default(),
-            n_strings: 0,
             return_sites: Default::default(),
             uninitialised: Vec::new(),
             observers: Default::default(),
             frame,
         };
+        if options.leaks {
+            let cells = CellData {
+                scope: Scope::Global,
+                length: None,
+                value: IntType::I64,
+                default: 0,
+                listed: vec![],
+            };
+            let place = lowerer.net.add_cells("allocated blocks", cells);
+            lowerer.net.places[place].internal = true;
+            lowerer.live_blocks = Some(place);
+        }
         if lowerer.survey.joins_result {
             let cells = CellData {
                 scope: Scope::Thread,
@@ -140,12 +156,23 @@ impl<'a> Lowerer<'a> {
             let wanted =
                 self.survey.result_used.contains(&source) || (is_start && self.thread_results.is_some());
             if returns_value && wanted {
-                let value = self.int_type_at(&data.result.ty, data.span);
+                let cells = self.add_result_cells(function, &data.name, &data.result.ty, data.span);
+                self.results.insert(source, cells);
+            }
+            let is_outlived = |home: &Home| match home {
+                Home::Variable(variable) => matches!(
+                    self.program.variables[*variable].storage,
+                    Storage::Local(f) | Storage::Param(f) if f == source
+                ),
+                Home::Heap(_) | Home::Text(_) | Home::Function(_) => false,
+            };
+            if self.survey.outlived.iter().any(is_outlived) {
                 let scope = Scope::Frame(function);
+                let value = IntType { bits: 1, signed: false };
                 let cells = CellData { scope, length: None, value, default: 0, listed: vec![] };
-                let place = self.net.add_cells(&format!("result of {}", data.name), cells);
+                let place = self.net.add_cells(&format!("{} is there", data.name), cells);
                 self.net.places[place].internal = true;
-                self.results.insert(source, place);
+                self.alive.insert(function, place);
             }
         }
     }
@@ -175,7 +202,11 @@ impl<'a> Lowerer<'a> {
             self.frame.labels.push(place);
         }
         let start = self.fresh_place(data.span);
-        self.emit(data.span, vec![Step::new(Action::Enter, format!("enter {}", data.name), Some(start))]);
+        let mut enter = Step::new(Action::Enter, format!("enter {}", data.name), Some(start));
+        if let Some(&alive) = self.alive.get(&function) {
+            enter = enter.write(alive, frame_key(), Expr::Const(1));
+        }
+        self.emit(data.span, vec![enter]);
         self.frame.current = Some(start);
         if is_atomic {
             self.atomic_begin(data.span);
@@ -198,12 +229,15 @@ impl<'a> Lowerer<'a> {
         let name = &self.program.functions[source].name;
         if source == self.program.main {
             let step = Step::new(Action::ProcessEnd, format!("{name} returns: end of process"), None);
+            self.check_leaks();
             self.emit_from(exit, end, step.when(at_bottom));
         } else if self.survey.start_routines.contains(&source) {
             let mut step = Step::new(Action::ThreadEnd, format!("{name} returns: end of thread"), None);
-            if let (Some(results), Some(&result)) = (self.thread_results, self.results.get(&source)) {
-                step =
-                    step.write(results, vec![TransitionBuilder::thread()], Expr::Cell(result, frame_key()));
+            if let (Some(results), Some([result])) =
+                (self.thread_results, self.results.get(&source).map(Vec::as_slice))
+            {
+                let value = Expr::Cell(*result, frame_key());
+                step = step.write(results, vec![TransitionBuilder::thread()], value);
             }
             self.emit_from(exit, end, step.when(at_bottom));
         }
@@ -310,7 +344,7 @@ impl<'a> Lowerer<'a> {
         }
         // Negative indices are large unsigned ones.
         let inside = Expr::binary(BinaryOp::Lt, IntType::U64, index.clone(), Expr::Const(length));
-        self.frame.checks.push((inside, Fault::OutOfBounds));
+        self.add_check(inside, Fault::OutOfBounds);
     }
 
     /// Evaluates an expression in a step of its own, into a temporary.
@@ -331,17 +365,6 @@ impl<'a> Lowerer<'a> {
         expr.walk(&mut |part| {
             if let Expr::Cell(place, _) = part {
                 shared |= self.is_shared_cell(*place);
-            }
-        });
-        shared
-    }
-
-    /// Whether another thread can change the value before it is used again, atomic statements or not.
-    pub(crate) fn may_change(&self, expr: &Expr) -> bool {
-        let mut shared = false;
-        expr.walk(&mut |part| {
-            if let Expr::Cell(place, _) = part {
-                shared |= self.shared_cells.contains(place);
             }
         });
         shared

@@ -83,6 +83,14 @@ impl Lowerer<'_> {
             let ty = if data.result.ty == Type::Void { kind } else { data.result.ty.clone() };
             return Some(self.arbitrary(&ty, name, span));
         }
+        if matches!(name.trim_start_matches("__builtin_"), "memset" | "memcpy" | "memmove")
+            && let Some(address) = self.copy_call(name, arguments, span)
+        {
+            return Some(address);
+        }
+        if let Some(result) = self.heap_call(name, arguments, span) {
+            return result;
+        }
         if let Some(result) = self.pthread_call(name, arguments, span) {
             return result;
         }
@@ -102,6 +110,7 @@ impl Lowerer<'_> {
             ("reach_error" | "__VERIFIER_error", _) => self.end_with(Action::Error, name, span),
             ("exit" | "_exit" | "_Exit" | "quick_exit", [status]) => {
                 self.discard(status);
+                self.check_leaks();
                 self.end_with(Action::ProcessEnd, name, span);
             }
             ("abort" | "__builtin_abort" | "__builtin_trap", _) => {

@@ -16,6 +16,7 @@ use pdnet_source::{Diagnostic, nearest_name};
 
 use super::Lowerer;
 use super::flow::{binary, frame_key};
+use super::points_to::Home;
 use crate::tree::{Function, Storage, Variable};
 
 /// The cells that were added for formulas.
@@ -23,8 +24,8 @@ use crate::tree::{Function, Storage, Variable};
 pub(crate) struct Observers {
     /// For each function that a formula names: the numbers plus one of the threads that run it, in order.
     pub(crate) threads: BTreeMap<Function, Vec<Place>>,
-    /// The last values of locals, by function, order of the thread, and variable.
-    pub(crate) locals: BTreeMap<(Function, u32, Variable), Place>,
+    /// The last values of locals, by function, order of the thread, variable, and leaf.
+    pub(crate) locals: BTreeMap<(Function, u32, Variable, usize), Place>,
 }
 
 /// The most threads of one function that a formula can speak of.
@@ -167,28 +168,23 @@ impl Lowerer<'_> {
             return self.error(diagnostic.at(name.span, "it calls itself by way of another function"));
         }
         let index = thread.index.unwrap_or(0);
-        if self.observers.locals.contains_key(&(function, index, variable)) {
-            return;
-        }
         if !self.functions.contains_key(&function) {
-            // No thread ever runs the function: a cell that is never written says so.
-            let data = CellData {
-                scope: Scope::Global,
-                length: None,
-                value: IntType::I64,
-                default: 0,
-                listed: vec![],
-            };
-            let place = self.net.add_cells(&format!("{thread}::{name}"), data);
-            self.observers.locals.insert((function, index, variable), place);
+            // No thread ever runs the function.
             return;
         }
-        let Some(cells) = self.cells_of(variable, name.span) else { return };
-        let Some(data) = self.net.places[cells].cells().cloned() else { return };
-        let data = CellData { scope: Scope::Global, ..data };
-        let place = self.net.add_cells(&format!("{thread}::{name}"), data);
-        self.net.places[place].internal = true;
-        self.observers.locals.insert((function, index, variable), place);
+        let home = Home::Variable(variable);
+        let Some(shape) = self.shape(home, name.span) else { return };
+        for (position, leaf) in shape.leaves.iter().enumerate() {
+            if self.observers.locals.contains_key(&(function, index, variable, position)) {
+                continue;
+            }
+            let Some(cells) = self.leaf_place(home, position, name.span) else { return };
+            let Some(data) = self.net.places[cells].cells().cloned() else { return };
+            let data = CellData { scope: Scope::Global, ..data };
+            let place = self.net.add_cells(&format!("{thread}::{name}{}", leaf.name), data);
+            self.net.places[place].internal = true;
+            self.observers.locals.insert((function, index, variable, position), place);
+        }
     }
 
     /// Adds to every step what the observers must see of it.
@@ -222,8 +218,9 @@ impl Lowerer<'_> {
         let observed: Vec<_> = self.observers.locals.iter().filter(|((f, ..), _)| *f == function).collect();
         let observed: Vec<(u32, Place, Place)> = observed
             .into_iter()
-            .filter_map(|((_, index, variable), observer)| {
-                Some((*index, *self.cells.get(variable)?, *observer))
+            .filter_map(|((_, index, variable, leaf), observer)| {
+                let home = Home::Variable(*variable);
+                Some((*index, *self.cells.get(&(home, *leaf))?, *observer))
             })
             .collect();
         let writes_local = !is_uninitialised

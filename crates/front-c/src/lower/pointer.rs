@@ -1,99 +1,148 @@
-//! Pointers to global and static objects.
+//! Pointers.
 //!
-//! A pointer is a number: the object's number plus one in the upper half, the position of the element in the
-//! lower half; null is 0. Adding to a pointer adds to the position. What a pointer can point to is every
-//! object of the right type whose address the program takes somewhere: a dereference touches all of them, each
-//! under the condition that the pointer says so, and is a fault where none is meant.
+//! A pointer is a number. Its lower half is the distance from the start of the object in bytes. The upper
+//! half says which object: 8 bits for the thread that owns it, 8 bits for the depth of the frame or the slot
+//! of the heap that it is in, and the number of the variable, allocation, string or function plus one. Null
+//! is 0, and an integer that became a pointer has no object. An access through a pointer touches every object that
+//! points-to analysis allows, each under the condition that the pointer says so; where none is meant, the step is
+//! a fault.
 
-use pdnet_net::{BinaryOp, Expr, Fault, IntType};
-use pdnet_source::{Diagnostic, Span};
+use pdnet_net::{BinaryOp, Expr, Fault, IntType, Scope, TransitionBuilder};
+use pdnet_source::Span;
 
 use super::Lowerer;
-use super::cells::{Object, Target, array_shape};
+use super::cells::{Object, Slice, Target};
 use super::flow::binary;
-use crate::tree::{Expr as TreeExpr, Lvalue, Storage, Variable};
-use crate::types::{DataModel, IntKind, Type};
+use super::path::{View, Viewed, add, negated, scaled};
+use super::points_to::{Home, Homes};
+use super::shape::{self, Dimension, Leaf, Shape};
+use crate::tree::{Expr as TreeExpr, Lvalue};
+use crate::types::Type;
 
+/// Where the thread begins.
+const THREAD_SHIFT: i64 = 32;
+/// Where the depth or the slot begins.
+const SLOT_SHIFT: i64 = 40;
 /// Where the number of the object begins.
-const OBJECT_SHIFT: i64 = 32;
-/// String literals have numbers from here on.
-const STRING: i64 = 1 << 30;
+const OBJECT_SHIFT: i64 = 48;
+/// The largest distance.
+const MAX_OFFSET: i64 = 1 << 31;
+
+/// A part of a pointer.
+fn field(address: &Expr, shift: i64, mask: i64) -> Expr {
+    let moved = Expr::binary(BinaryOp::Shr, IntType::U64, address.clone(), Expr::Const(shift));
+    binary(BinaryOp::And, moved, Expr::Const(mask))
+}
+
+/// The distance from the start of the object.
+pub(crate) fn offset_of(address: &Expr) -> Expr {
+    binary(BinaryOp::And, address.clone(), Expr::Const((1 << THREAD_SHIFT) - 1))
+}
+
+/// The thread that owns the object.
+pub(crate) fn thread_of(address: &Expr) -> Expr {
+    field(address, THREAD_SHIFT, 0xff)
+}
+
+/// The depth of the frame, or the slot of the heap, that the object is in.
+pub(crate) fn slot_of(address: &Expr) -> Expr {
+    field(address, SLOT_SHIFT, 0xff)
+}
+
+/// Everything but the distance.
+fn object_of(address: &Expr) -> Expr {
+    Expr::binary(BinaryOp::Shr, IntType::U64, address.clone(), Expr::Const(THREAD_SHIFT))
+}
+
+/// Whether the address is in the object with this number.
+pub(crate) fn is_in(address: &Expr, number: i64) -> Expr {
+    let found = Expr::binary(BinaryOp::Shr, IntType::U64, address.clone(), Expr::Const(OBJECT_SHIFT));
+    Expr::equal(found, Expr::Const(number))
+}
 
 impl Lowerer<'_> {
-    /// The number of an object whose address is taken, counted from 1.
-    fn object_number(&self, variable: Variable) -> Option<i64> {
-        let position = self.survey.pointed.iter().position(|pointed| *pointed == variable)?;
-        i64::try_from(position + 1).ok()
-    }
-
-    fn is_static(&self, variable: Variable) -> bool {
-        matches!(self.program.variables[variable].storage, Storage::Global | Storage::Static(_))
-    }
-
-    /// `&x`, `&a[i]`, or an array used as a pointer to its first element.
-    pub(crate) fn address_of(&mut self, lvalue: &Lvalue, decays: bool) -> Expr {
-        if let crate::tree::LvalueKind::Deref(pointer) = &lvalue.kind {
-            return self.value(pointer);
-        }
-        if let crate::tree::LvalueKind::String(_) = &lvalue.kind {
-            // Its text cannot be read yet; that it is there is known.
-            self.n_strings += 1;
-            return Expr::Const((STRING + self.n_strings) << OBJECT_SHIFT);
-        }
-        let index = if decays {
-            let Some(variable) = super::survey::root(lvalue) else {
-                self.unsupported(lvalue.span, "pointers to this are");
-                return Expr::Const(0);
-            };
-            let is_whole = matches!(lvalue.kind, crate::tree::LvalueKind::Variable(_));
-            let flat =
-                array_shape(&self.program.variables[variable].ty.ty).is_some_and(|(_, l)| l.len() == 1);
-            if !is_whole || !flat {
-                self.unsupported(lvalue.span, "pointers into arrays of arrays are");
-                return Expr::Const(0);
-            }
-            Some((variable, None))
-        } else {
-            self.variable_and_index(lvalue, true)
-        };
-        let Some((variable, index)) = index else { return Expr::Const(0) };
-        let has_cells = array_shape(&self.program.variables[variable].ty.ty)
-            .is_some_and(|(element, _)| matches!(element, Type::Int(_) | Type::Pointer(_) | Type::Thread));
-        let (true, true, Some(number), DataModel::Lp64) =
-            (self.is_static(variable), has_cells, self.object_number(variable), self.program.data_model)
-        else {
-            let message = "pointers to this object are not supported yet";
-            let diagnostic = Diagnostic::error("unsupported", message);
-            let diagnostic = diagnostic.at(lvalue.span, "this cannot be turned into a net");
-            self.error(
-                diagnostic.note("supported are pointers to global integers and their arrays, under LP64"),
-            );
+    /// The address of the start of an object, in the frame that moves.
+    pub(crate) fn address_of_home(&mut self, home: Home) -> Expr {
+        let Some(number) = self.survey.points_to.number(home) else {
+            // Nobody takes it as a value.
             return Expr::Const(0);
         };
         let start = Expr::Const(number << OBJECT_SHIFT);
-        self.pointer_plus(start, index.unwrap_or(Expr::Const(0)), false)
-    }
-
-    /// A pointer moved by a number of elements. One that leaves the lower half would get into another
-    /// object: that is a fault.
-    pub(crate) fn pointer_plus(&mut self, pointer: Expr, offset: Expr, negate: bool) -> Expr {
-        let op = if negate { BinaryOp::Sub } else { BinaryOp::Add };
-        let position = binary(BinaryOp::And, pointer.clone(), Expr::Const((1 << OBJECT_SHIFT) - 1));
-        let moved = binary(op, position, offset.clone());
-        let stays = Expr::binary(BinaryOp::Lt, IntType::U64, moved, Expr::Const(1 << (OBJECT_SHIFT - 1)));
-        if stays != Expr::TRUE {
-            self.frame.checks.push((stays, Fault::InvalidPointer));
+        let thread = || scaled(TransitionBuilder::thread(), 1 << THREAD_SHIFT);
+        match self.scope_of(home) {
+            Some(Scope::Global) | None => start,
+            Some(Scope::Thread) => add(start, thread()),
+            Some(Scope::Frame(_)) => {
+                add(add(start, thread()), scaled(TransitionBuilder::depth(), 1 << SLOT_SHIFT))
+            }
         }
-        Expr::binary(op, IntType::U64, pointer, offset)
     }
 
-    /// Refuses to count in elements that are no cells.
-    pub(crate) fn refuse_odd_pointer(&mut self, ty: &Type, span: Span) {
-        if let Type::Pointer(to) = ty
-            && !matches!(to.ty, Type::Int(_) | Type::Pointer(_))
-        {
+    /// The address of a block that was allocated, given its owner and its slot.
+    pub(crate) fn address_of_block(&self, site: usize, thread: Option<Expr>, slot: Expr) -> Expr {
+        let number = self.survey.points_to.number(Home::Heap(site)).unwrap_or(0);
+        let start = Expr::Const(number << OBJECT_SHIFT);
+        let start = thread.map_or(start.clone(), |thread| add(start, scaled(thread, 1 << THREAD_SHIFT)));
+        add(start, scaled(slot, 1 << SLOT_SHIFT))
+    }
+
+    /// `&x`, or an array used as a pointer to its first element.
+    pub(crate) fn address_of(&mut self, lvalue: &Lvalue) -> Expr {
+        // The address of an element just behind the array is fine, so that the last index is not checked here.
+        if let crate::tree::LvalueKind::Index(base, index) = &lvalue.kind {
+            let start = self.address_of(base);
+            return self.element_address(start, index, &lvalue.ty.ty, false, lvalue.span);
+        }
+        let Some(path) = self.path(lvalue) else {
+            self.never_silent(None::<()>, lvalue.span);
+            return Expr::Const(0);
+        };
+        self.path_address(&path)
+    }
+
+    /// The address some elements further.
+    fn element_address(
+        &mut self,
+        mut start: Expr,
+        index: &TreeExpr,
+        element: &Type,
+        negate: bool,
+        span: Span,
+    ) -> Expr {
+        let class = self.class(index);
+        if (class.steps && !self.is_stable(&start)) || (class.shared && self.is_shared_expr(&start)) {
+            start = self.spill(start, IntType::U64, span);
+        }
+        let index = self.value(index);
+        let Some(size) = shape::size_of(self.program, element).and_then(|size| i64::try_from(size).ok())
+        else {
             self.unsupported(span, "arithmetic on pointers of this type is");
+            return Expr::Const(0);
+        };
+        let bytes = scaled(index, size);
+        self.pointer_plus(start, if negate { negated(bytes) } else { bytes })
+    }
+
+    /// A pointer moved by a number of bytes. One that leaves the lower half would get into another
+    /// object: that is a fault.
+    pub(crate) fn pointer_plus(&mut self, pointer: Expr, bytes: Expr) -> Expr {
+        if bytes == Expr::Const(0) {
+            return pointer;
         }
+        let moved = binary(BinaryOp::Add, offset_of(&pointer), bytes.clone());
+        let stays = Expr::binary(BinaryOp::Lt, IntType::U64, moved, Expr::Const(MAX_OFFSET));
+        self.add_check(stays, Fault::OutOfBounds);
+        Expr::binary(BinaryOp::Add, IntType::U64, pointer, bytes)
+    }
+
+    /// The size of what a pointer of this type points to.
+    pub(crate) fn pointee_size(&mut self, ty: &Type, span: Span) -> i64 {
+        let Type::Pointer(to) = ty else { return 1 };
+        let size = shape::size_of(self.program, &to.ty).and_then(|size| i64::try_from(size).ok());
+        size.unwrap_or_else(|| {
+            self.unsupported(span, "arithmetic on pointers of this type is");
+            1
+        })
     }
 
     /// Pointer plus or minus integer.
@@ -104,82 +153,255 @@ impl Lowerer<'_> {
         negate: bool,
         span: Span,
     ) -> Expr {
-        let mut base = self.value(pointer);
-        let class = self.class(offset);
-        if (class.steps && !self.is_stable(&base)) || (class.shared && self.is_shared_expr(&base)) {
-            base = self.spill(base, IntType::U64, pointer.span);
-        }
-        let offset = self.value(offset);
-        self.refuse_odd_pointer(&pointer.ty, span);
-        self.pointer_plus(base, offset, negate)
+        let Type::Pointer(to) = &pointer.ty else { return Expr::Const(0) };
+        let start = self.value(pointer);
+        self.element_address(start, offset, &to.ty, negate, span)
     }
 
     /// Pointer minus pointer, in elements.
     pub(crate) fn pointer_difference(&mut self, left: &TreeExpr, right: &TreeExpr, span: Span) -> Expr {
-        self.refuse_odd_pointer(&left.ty, span);
+        let size = self.pointee_size(&left.ty, span);
         let values = self.arguments(&[left.clone(), right.clone()]);
-        binary(BinaryOp::Sub, values[0].clone(), values[1].clone())
+        self.check_same_object(&values[0], &values[1]);
+        let bytes = binary(BinaryOp::Sub, values[0].clone(), values[1].clone());
+        if size == 1 { bytes } else { binary(BinaryOp::Div, bytes, Expr::Const(size.max(1))) }
     }
 
-    /// The object behind a pointer. `fixed`: other steps will come before it is used.
+    /// Which of two objects comes first in memory, C does not say (C11 6.5.8p5).
+    pub(crate) fn check_same_object(&mut self, left: &Expr, right: &Expr) {
+        let same = Expr::equal(object_of(left), object_of(right));
+        self.add_check(same, Fault::UnrelatedPointers);
+    }
+
+    /// Asks that the next step be a fault unless the condition is true.
+    pub(crate) fn add_check(&mut self, condition: Expr, fault: Fault) {
+        let check = (condition, fault);
+        if !matches!(check.0, Expr::Const(value) if value != 0) && !self.frame.checks.contains(&check) {
+            self.frame.checks.push(check);
+        }
+    }
+
+    /// The address of an object becomes a number: only pdnet's own would be known.
+    pub(crate) fn check_no_address(&mut self, value: &Expr) {
+        let is_number = Expr::logical_not(object_of(value));
+        self.add_check(is_number, Fault::AddressAsNumber);
+    }
+
+    /// The object at an address, accessed in a certain way.
     pub(crate) fn pointed(
         &mut self,
-        pointer: &TreeExpr,
-        ty: &Type,
-        fixed: bool,
+        address: &Expr,
+        homes: &Homes,
+        view: &View,
+        is_atomic: bool,
         span: Span,
     ) -> Option<Object> {
-        let int = self.int_type_at(ty, span);
-        if is_character(ty) && self.survey.string_pointers {
-            self.unsupported(span, "reading the text of a string literal is");
-            return None;
+        let viewed = self.viewed(view, span)?;
+        let mut found = Found::default();
+        for &home in homes {
+            self.add_targets(home, address, view, viewed, span, &mut found)?;
         }
-        let mut address = self.value(pointer);
-        if self.is_shared_expr(&address) || (fixed && !self.is_stable(&address)) {
-            address = self.spill(address, IntType::U64, pointer.span);
+        self.add_check(Expr::truth(address.clone()), Fault::NullPointer);
+        for alive in found.alive {
+            self.add_check(alive, Fault::Dangling);
         }
-        let object = Expr::binary(BinaryOp::Shr, IntType::U64, address.clone(), Expr::Const(OBJECT_SHIFT));
-        let position = binary(BinaryOp::And, address, Expr::Const((1 << OBJECT_SHIFT) - 1));
-        let mut targets = Vec::new();
-        let mut stored = Vec::new();
-        let mut is_valid = Expr::Const(0);
-        for variable in self.survey.pointed.clone() {
-            let Some((element, lengths)) = array_shape(&self.program.variables[variable].ty.ty) else {
-                continue;
-            };
-            let Some(number) = self.object_number(variable) else { continue };
-            if !self.is_static(variable) || !may_alias(ty, element) {
-                if is_character(ty) && matches!(element, Type::Int(_)) && self.is_static(variable) {
-                    self.unsupported(span, "looking at the bytes of an object through a pointer is");
-                }
+        let valid = found.valid.into_iter().fold(Expr::Const(0), Expr::either);
+        self.add_check(valid, Fault::InvalidPointer);
+        Some(Object { targets: found.targets, ty: viewed.ty, is_bool: viewed.is_bool, is_atomic })
+    }
+
+    /// The parts of one object that may be meant.
+    fn add_targets(
+        &mut self,
+        home: Home,
+        address: &Expr,
+        view: &View,
+        viewed: Viewed,
+        span: Span,
+        found: &mut Found,
+    ) -> Option<()> {
+        let Some(number) = self.survey.points_to.number(home) else { return Some(()) };
+        let Some(scope) = self.scope_of(home) else { return Some(()) };
+        let shape = self.shape(home, span)?;
+        let is_object = is_in(address, number);
+        let offset = add(offset_of(address), Expr::Const(i64::try_from(viewed.bytes).ok()?));
+        let n_before = found.targets.len();
+        for (position, leaf) in shape.leaves.iter().enumerate() {
+            let Some((when, index, slice)) = self.leaf_at(leaf, &offset, viewed, view) else { continue };
+            if leaf.count() == 0 {
                 continue;
             }
-            let Some(place) = self.cells_of(variable, span) else { continue };
-            let n_elements = lengths.iter().product::<u64>();
-            let is_object = Expr::equal(object.clone(), Expr::Const(number));
-            let end = Expr::Const(i64::try_from(n_elements).unwrap_or(i64::MAX));
-            let is_inside = Expr::binary(BinaryOp::Lt, IntType::U64, position.clone(), end);
-            let when = Expr::both(is_object, is_inside);
-            let key = if lengths.is_empty() { vec![] } else { vec![position.clone()] };
-            is_valid = Expr::either(is_valid, when.clone());
-            stored.extend(self.net.places[place].cells().map(|cells| cells.value));
-            targets.push(Target { when: Some(when), place, key });
+            let place = self.leaf_place(home, position, span)?;
+            let (mut key, index) = self.key_at(home, scope, leaf, address, index);
+            key.extend(index);
+            let mut when = Expr::both(is_object.clone(), when);
+            if let Home::Heap(site) = home
+                && let Some(inside) =
+                    self.is_inside_block(site, address, viewed.bytes + viewed.width.div_ceil(8))
+            {
+                when = Expr::both(when, inside);
+            }
+            let when = Some(when);
+            found.targets.push(Target { when, place, key, stored: leaf.value, slice });
         }
-        self.frame.checks.push((is_valid, Fault::InvalidPointer));
-        Some(Object { targets, ty: int, stored, is_bool: *ty == Type::Int(IntKind::Bool) })
+        if let View::As(ty) = view
+            && shape::is_character(ty)
+        {
+            // Any byte may be looked at, also those between the parts, of which nothing is known.
+            let inside =
+                Expr::binary(BinaryOp::Lt, IntType::U64, offset, self.object_size(home, &shape, address));
+            found.valid.push(Expr::both(is_object.clone(), inside));
+        } else {
+            found.valid.extend(found.targets[n_before..].iter().filter_map(|target| target.when.clone()));
+        }
+        if found.targets.len() > n_before
+            && let Some(alive) = self.is_alive(home, scope, address)
+        {
+            found.alive.push(Expr::either(Expr::logical_not(is_object), alive));
+        }
+        Some(())
+    }
+
+    fn object_size(&mut self, home: Home, shape: &Shape, address: &Expr) -> Expr {
+        match home {
+            Home::Heap(site) => self.block_size(site, address),
+            Home::Variable(_) | Home::Text(_) | Home::Function(_) => {
+                Expr::Const(i64::try_from(shape.size).unwrap_or(i64::MAX))
+            }
+        }
+    }
+
+    /// The key of the cell at an address: who owns it, and the position.
+    fn key_at(
+        &self,
+        home: Home,
+        scope: Scope,
+        leaf: &Leaf,
+        address: &Expr,
+        index: Option<Expr>,
+    ) -> (Vec<Expr>, Option<Expr>) {
+        let key = match scope {
+            Scope::Global => Vec::new(),
+            Scope::Thread => vec![thread_of(address)],
+            Scope::Frame(_) => vec![thread_of(address), slot_of(address)],
+        };
+        let Home::Heap(_) = home else { return (key, index) };
+        let count = i64::try_from(leaf.count()).unwrap_or(i64::MAX);
+        let start = scaled(Self::slot_number(address), count);
+        (key, Some(add(start, index.unwrap_or(Expr::Const(0)))))
+    }
+
+    /// Whether an object that may have gone is still there; `None` where it cannot have gone.
+    fn is_alive(&mut self, home: Home, scope: Scope, address: &Expr) -> Option<Expr> {
+        match (home, scope) {
+            (Home::Heap(site), _) => Some(self.is_block(site, address)),
+            (Home::Variable(_), Scope::Frame(function)) => {
+                let alive = *self.alive.get(&function)?;
+                self.survey
+                    .outlived
+                    .contains(&home)
+                    .then(|| Expr::truth(Expr::Cell(alive, vec![thread_of(address), slot_of(address)])))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a distance is in a leaf: the condition, the position among its elements, and the part of the
+    /// cell.
+    fn leaf_at(
+        &self,
+        leaf: &Leaf,
+        offset: &Expr,
+        viewed: Viewed,
+        view: &View,
+    ) -> Option<(Expr, Option<Expr>, Option<Slice>)> {
+        let is_whole = match view {
+            View::As(ty) => shape::fits(self.program, ty, leaf),
+            View::Raw { size } => leaf.is_unit && leaf.size == *size,
+            View::Bits { .. } => false,
+        };
+        let is_sliced = match view {
+            View::As(ty) => leaf.is_unit || (shape::is_character(ty) && !matches!(leaf.ty, Type::Sync(_))),
+            View::Bits { .. } => leaf.is_unit,
+            View::Raw { .. } => false,
+        };
+        let size = viewed.width.div_ceil(8);
+        if !is_whole && (!is_sliced || leaf.size < size) {
+            return None;
+        }
+        let first = i64::try_from(leaf.offset).ok()?;
+        let mut distance = add(offset.clone(), Expr::Const(-first));
+        let mut when = Expr::TRUE;
+        let mut index: Option<Expr> = None;
+        for &Dimension { stride, count } in &leaf.dimensions {
+            let stride = i64::try_from(stride).ok()?.max(1);
+            let count = i64::try_from(count).ok()?;
+            let bytes = Expr::Const(stride.saturating_mul(count));
+            when = Expr::both(when, Expr::binary(BinaryOp::Lt, IntType::U64, distance.clone(), bytes));
+            let at = if stride == 1 {
+                distance.clone()
+            } else {
+                Expr::binary(BinaryOp::Div, IntType::U64, distance.clone(), Expr::Const(stride))
+            };
+            index = Some(match index {
+                None => at,
+                Some(outer) => add(scaled(outer, count), at),
+            });
+            distance = if stride == 1 {
+                Expr::Const(0)
+            } else {
+                Expr::binary(BinaryOp::Rem, IntType::U64, distance, Expr::Const(stride))
+            };
+        }
+        if is_whole {
+            let exact = Expr::equal(distance, Expr::Const(0));
+            return Some((Expr::both(when, exact), index, None));
+        }
+        let room = i64::try_from(leaf.size - size).ok()?;
+        let inside = Expr::binary(BinaryOp::Le, IntType::U64, distance.clone(), Expr::Const(room));
+        let shift = add(scaled(distance, 8), Expr::Const(i64::try_from(viewed.bit).ok()?));
+        let slice = Slice { shift, bits: u8::try_from(viewed.width).ok()? };
+        Some((Expr::both(when, inside), index, Some(slice)))
+    }
+
+    /// The conditions under which an address is in an object of the thread library, and where that is.
+    pub(crate) fn sync_targets(
+        &mut self,
+        address: &Expr,
+        homes: &Homes,
+        ty: &Type,
+        span: Span,
+    ) -> Vec<(Expr, Home, usize, Vec<Expr>)> {
+        let mut found = Vec::new();
+        let view = View::As(ty.clone());
+        let Some(viewed) = self.viewed(&view, span) else { return found };
+        for &home in homes {
+            let (Some(number), Some(scope)) = (self.survey.points_to.number(home), self.scope_of(home))
+            else {
+                continue;
+            };
+            let Some(shape) = self.shape(home, span) else { continue };
+            for (position, leaf) in shape.leaves.iter().enumerate() {
+                let offset = offset_of(address);
+                let Some((when, index, _)) = self.leaf_at(leaf, &offset, viewed, &view) else { continue };
+                if leaf.count() == 0 {
+                    continue;
+                }
+                let (mut key, index) = self.key_at(home, scope, leaf, address, index);
+                key.extend(index);
+                found.push((Expr::both(is_in(address, number), when), home, position, key));
+            }
+        }
+        found
     }
 }
 
-fn is_character(ty: &Type) -> bool {
-    matches!(ty, Type::Int(IntKind::Char | IntKind::SignedChar | IntKind::UnsignedChar))
-}
-
-/// Whether an object of one type may be accessed as the other: the same type, or its signed or unsigned
-/// form (C11 6.5p7).
-fn may_alias(accessed: &Type, object: &Type) -> bool {
-    match (accessed, object) {
-        (Type::Int(accessed), Type::Int(object)) => accessed.to_unsigned() == object.to_unsigned(),
-        (Type::Pointer(_), Type::Pointer(_)) => true,
-        (accessed, object) => accessed == object,
-    }
+/// What is found behind a pointer.
+#[derive(Default)]
+struct Found {
+    targets: Vec<Target>,
+    /// One of these must be true.
+    valid: Vec<Expr>,
+    /// All of these must be true.
+    alive: Vec<Expr>,
 }

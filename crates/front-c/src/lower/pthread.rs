@@ -9,11 +9,13 @@ use pdnet_net::{
 use pdnet_source::{Diagnostic, Span};
 
 use super::Lowerer;
-use super::cells::{Condition, Target};
+use super::cells::{Condition, Object};
 use super::flow::{binary, frame_key};
+use super::path::Root;
+use super::points_to::Home;
 use super::step::Step;
 use super::survey::{self, is_null, strip_casts};
-use crate::tree::{Expr as TreeExpr, ExprKind, Storage, Variable};
+use crate::tree::{Expr as TreeExpr, ExprKind, Function};
 use crate::types::{SyncKind, Type};
 
 /// What a function returns that would have to wait: the number that Linux gives it.
@@ -35,7 +37,16 @@ struct Waiting {
     /// Finds it woken.
     woken: ArcData,
     /// What it has to take again.
-    mutex: Target,
+    mutex: Object,
+}
+
+/// A condition variable or barrier that may be meant.
+pub(crate) struct WaitingPlace {
+    /// It is meant only where this is true.
+    pub(crate) when: Option<Expr>,
+    pub(crate) condition: Condition,
+    /// Which of several.
+    pub(crate) row: Vec<Expr>,
 }
 
 impl Lowerer<'_> {
@@ -99,75 +110,98 @@ impl Lowerer<'_> {
     }
 
     fn create(&mut self, handle: &TreeExpr, start: &TreeExpr, argument: &TreeExpr, span: Span) {
-        let ExprKind::FunctionRef(function) = strip_casts(start).kind else {
-            let message = "the function that a thread starts in must be named";
-            let diagnostic =
-                Diagnostic::error("unsupported", message).at(start.span, "not the name of a function");
-            return self.error(diagnostic.help("function pointers are not supported yet"));
-        };
-        let Some(&started) = self.functions.get(&function) else {
-            let name = &self.program.functions[function].name;
-            let message = format!("`{name}` has no body: a thread cannot start in it");
-            return self.error(Diagnostic::error("unknown-function", message).at(start.span, ""));
-        };
-        if function == self.program.main {
-            return self.unsupported(start.span, "threads that start in `main` are");
-        }
-        let name = self.program.functions[function].name.clone();
-        let parameter = self.program.functions[function].params.first().copied();
-        let mut argument_value = match parameter {
-            Some(_) if !is_null(argument) => self.value(argument),
-            _ => {
-                self.discard(argument);
-                Expr::Const(0)
+        let homes = self.survey.points_to.value(self.program, start);
+        let functions: Vec<Function> = homes
+            .iter()
+            .filter_map(|home| match home {
+                Home::Function(function) => Some(*function),
+                Home::Variable(_) | Home::Heap(_) | Home::Text(_) => None,
+            })
+            .collect();
+        for &function in &functions {
+            if !self.functions.contains_key(&function) {
+                let name = &self.program.functions[function].name;
+                let message = format!("`{name}` has no body: a thread cannot start in it");
+                return self.error(Diagnostic::error("unknown-function", message).at(start.span, ""));
             }
+            if function == self.program.main {
+                return self.unsupported(start.span, "threads that start in `main` are");
+            }
+        }
+        let is_named = matches!(strip_casts(start).kind, ExprKind::FunctionRef(_));
+        let pointer = if is_named {
+            None
+        } else {
+            let pointer = self.value(start);
+            Some(self.spill(pointer, IntType::U64, start.span))
         };
-        let Some((variable, index)) = self.pointed_object(handle) else { return };
-        let Some(object) = self.typed_object(variable, index, handle.span) else { return };
-        let handle_shared =
-            self.is_shared_cell(object.place) || object.key.iter().any(|k| self.is_shared_expr(k));
+        let takes_argument =
+            functions.iter().any(|&function| !self.program.functions[function].params.is_empty());
+        let mut argument_value = if takes_argument && !is_null(argument) {
+            let value = self.value(argument);
+            let steps = self.class(handle).steps;
+            if steps && !self.is_stable(&value) {
+                self.spill(value, IntType::U64, argument.span)
+            } else {
+                value
+            }
+        } else {
+            self.discard(argument);
+            Expr::Const(0)
+        };
+        let Some(object) = self.behind(handle, &Type::Thread, false) else { return };
+        let handle_shared = self.is_shared_object(&object) || self.has_shared_key(&object);
         if handle_shared && self.is_shared_expr(&argument_value) {
             argument_value = self.spill(argument_value, IntType::U64, argument.span);
+        }
+        if let Some(pointer) = &pointer {
+            let is_one = |function: &Function| self.is_function(pointer, *function);
+            let valid = functions.iter().map(is_one).fold(Expr::Const(0), Expr::either);
+            self.add_check(valid, Fault::InvalidPointer);
         }
         let number = Expr::Cell(self.thread_counter, vec![]);
         let fits = binary(BinaryOp::Lt, number.clone(), Expr::Const(i64::from(self.net.max_threads)));
         let next = binary(BinaryOp::Add, number.clone(), Expr::Const(1));
         let to = self.fresh_place(span);
         let text = self.text(span);
-        let mut step = Step::new(Action::Create, text.clone(), Some(to)).calling("pthread_create");
-        let first_frame = vec![number.clone(), Expr::Const(0)];
-        step =
-            step.arc(ArcData::Put { place: self.net.functions[started].entry, token: first_frame.clone() });
-        step = step.write(self.thread_counter, vec![], next.clone());
-        step = step.write(object.place, object.key, next);
-        if let Some(place) = parameter.and_then(|parameter| self.cells_of(parameter, span)) {
-            step = step.write(place, first_frame, argument_value);
+        let first_frame = vec![number, Expr::Const(0)];
+        let mut steps = Vec::new();
+        for function in functions {
+            let Some(&started) = self.functions.get(&function) else { continue };
+            let data = &self.program.functions[function];
+            let label = format!("{text} (starts {})", data.name);
+            let mut step = Step::new(Action::Create, label, Some(to)).calling("pthread_create");
+            let entry = self.net.functions[started].entry;
+            step = step.arc(ArcData::Put { place: entry, token: first_frame.clone() });
+            step = step.write(self.thread_counter, vec![], next.clone());
+            step = self.with_written(step.write_object(&object, &next), &object);
+            if let Some(&parameter) = data.params.first() {
+                let values = [argument_value.clone()];
+                let Some(passed) = self.pass(step, parameter, &values, &first_frame, span) else { return };
+                step = passed;
+            }
+            if let Some(pointer) = &pointer {
+                step = step.when(self.is_function(pointer, function));
+            }
+            steps.push(step.when(fits.clone()));
         }
-        step.label = format!("{text} (starts {name})");
-        let bound =
-            Step::new(Action::Bound(Bound::Threads), text, None).when(Expr::logical_not(fits.clone()));
-        self.emit(span, vec![step.when(fits), bound]);
+        let bound = Step::new(Action::Bound(Bound::Threads), text, None).when(Expr::logical_not(fits));
+        steps.push(bound);
+        self.emit(span, steps);
         self.frame.current = Some(to);
     }
 
     fn join(&mut self, thread: &TreeExpr, result: &TreeExpr, span: Span) {
         let mut handle = self.value(thread);
-        if self.is_shared_expr(&handle) {
+        let steps = self.class(result).steps;
+        if self.is_shared_expr(&handle) || (steps && !self.is_stable(&handle)) {
             // Reading the handle is one thing, waiting for the thread another.
             handle = self.spill(handle, IntType::U64, thread.span);
         }
         let target = if is_null(result) {
             None
         } else {
-            let Some((variable, index)) = self.pointed_object(result) else { return };
-            let Some(object) = self.typed_object(variable, index, result.span) else { return };
-            let bits = self.net.places[object.place].cells().map_or(0, |cells| cells.value.bits);
-            if Some(bits) != self.int_type_of(&survey::void_pointer()).map(|ty| ty.bits) {
-                let message = "the result of a thread has the size of a pointer";
-                let diagnostic =
-                    Diagnostic::error("type-mismatch", message).at(result.span, "too small for it");
-                return self.error(diagnostic.help("take it into a `void *` and convert that"));
-            }
+            let Some(object) = self.behind(result, &survey::void_pointer(), false) else { return };
             Some(object)
         };
         let number = binary(BinaryOp::Sub, handle.clone(), Expr::Const(1));
@@ -176,16 +210,14 @@ impl Lowerer<'_> {
             Expr::truth(handle.clone()),
             Expr::binary(BinaryOp::Le, IntType::U64, handle, created),
         );
-        self.frame.checks.push((is_thread, Fault::NoThread));
+        self.add_check(is_thread, Fault::NoThread);
         let mut step = Step::new(Action::Join, self.text(span), None).calling("pthread_join");
         if let Some(done) = self.net.done {
             step = step.arc(ArcData::Test { place: done, token: vec![Pattern::Is(number.clone())] });
         }
         if let (Some(object), Some(results)) = (target, self.thread_results) {
-            if let Some(&written) = self.written.get(&object.place) {
-                step = step.write(written, object.key.clone(), Expr::Const(1));
-            }
-            step = step.write(object.place, object.key, Expr::Cell(results, vec![number]));
+            let value = Expr::Cell(results, vec![number]);
+            step = self.with_written(step.write_object(&object, &value), &object);
         }
         self.advance(span, step);
     }
@@ -205,43 +237,20 @@ impl Lowerer<'_> {
         self.emit(span, vec![step]);
     }
 
-    /// A cell, given its variable and index.
-    pub(crate) fn typed_object(
-        &mut self,
-        variable: Variable,
-        index: Option<Expr>,
-        span: Span,
-    ) -> Option<Target> {
-        let place = self.cells_of(variable, span)?;
-        let mut key = self.scope_key(place);
-        key.extend(index);
-        if key.len() + 1 != self.net.components(place).len() {
-            self.unsupported(span, "pointers to whole arrays are");
-            return None;
-        }
-        Some(Target { when: None, place, key })
-    }
-
     /// The mutex behind an argument.
-    fn mutex(&mut self, argument: &TreeExpr) -> Option<Target> {
+    fn mutex(&mut self, argument: &TreeExpr) -> Option<Object> {
         self.library_object(argument, SyncKind::Mutex)
     }
 
     /// The mutex or spin lock that a function of this name is about.
-    fn lock_of(&mut self, called: &str, argument: &TreeExpr) -> Option<Target> {
+    fn lock_of(&mut self, called: &str, argument: &TreeExpr) -> Option<Object> {
         let is_spin = called.starts_with("pthread_spin_");
         self.library_object(argument, if is_spin { SyncKind::SpinLock } else { SyncKind::Mutex })
     }
 
-    /// The object of the thread library behind an argument. Its index is spilled where it is shared, since
-    /// the object itself is.
-    pub(crate) fn library_object(&mut self, argument: &TreeExpr, kind: SyncKind) -> Option<Target> {
-        let (variable, index) = self.pointed_object(argument)?;
-        if !self.has_sync_type(variable, kind, argument.span) {
-            return None;
-        }
-        let index = self.private_index(index, argument.span);
-        self.typed_object(variable, index, argument.span)
+    /// The object of the thread library behind an argument. What finds it does not change until it is used.
+    pub(crate) fn library_object(&mut self, argument: &TreeExpr, kind: SyncKind) -> Option<Object> {
+        self.behind(argument, &Type::Sync(kind), true)
     }
 
     /// Two ways that a call can go, in one step: each with the result that it gives. The results are in a
@@ -262,47 +271,61 @@ impl Lowerer<'_> {
         Expr::Cell(result, frame_key())
     }
 
-    fn condition_variable(&mut self, argument: &TreeExpr) -> Option<(Condition, Vec<Expr>)> {
-        let (variable, index) = self.pointed_object(argument)?;
-        if !self.has_sync_type(variable, SyncKind::Condition, argument.span) {
-            return None;
+    /// The condition variables or barriers that an argument can point to.
+    pub(crate) fn waiting_places(
+        &mut self,
+        argument: &TreeExpr,
+        kind: SyncKind,
+    ) -> Option<Vec<WaitingPlace>> {
+        let ty = Type::Sync(kind);
+        let path = self.behind_path(argument, &ty);
+        let mut path = self.never_silent(path, argument.span)?;
+        self.fix_path(&mut path, true, argument.span);
+        let homes = match &path.root {
+            Root::Named(home) => [*home].into(),
+            Root::Pointer(_, homes) => homes.clone(),
+        };
+        let is_named = matches!(path.root, Root::Named(_));
+        if let Root::Named(home) = path.root {
+            let found = self.named_leaf(home, &path, argument.span)?;
+            return Some(vec![self.waiting_place(None, home, found.0, &found.1, argument.span)?]);
         }
-        let index = self.private_index(index, argument.span);
-        let condition = self.condition_of(variable, argument.span)?;
-        Some((condition, index.into_iter().collect()))
+        let address = self.path_address(&path);
+        let targets = self.sync_targets(&address, &homes, &ty, argument.span);
+        debug_assert!(!is_named);
+        self.add_check(Expr::truth(address), Fault::NullPointer);
+        let valid = targets.iter().map(|(when, ..)| when.clone()).fold(Expr::Const(0), Expr::either);
+        self.add_check(valid, Fault::InvalidPointer);
+        let mut found = Vec::new();
+        for (when, home, leaf, key) in targets {
+            found.push(self.waiting_place(Some(when), home, leaf, &key, argument.span)?);
+        }
+        Some(found)
     }
 
-    /// Several steps may use the index: it must be the same in all of them. Nobody else changes a local.
-    pub(crate) fn private_index(&mut self, index: Option<Expr>, span: Span) -> Option<Expr> {
-        index.map(|index| if self.may_change(&index) { self.spill(index, IntType::I64, span) } else { index })
-    }
-
-    pub(crate) fn has_sync_type(&mut self, variable: Variable, kind: SyncKind, span: Span) -> bool {
-        let data = &self.program.variables[variable];
-        let element = super::cells::array_shape(&data.ty.ty).map(|(element, _)| element);
-        if element == Some(&Type::Sync(kind)) {
-            if matches!(data.storage, Storage::Param(_)) {
-                self.unsupported(span, "mutexes as parameters are");
-                return false;
-            }
-            return true;
-        }
-        let found = data.ty.ty.display(self.program);
-        let wanted = Type::Sync(kind).display(self.program);
-        let message = format!("expected a `{wanted}`, found `{found}`");
-        self.error(Diagnostic::error("type-mismatch", message).at(span, ""));
-        false
+    fn waiting_place(
+        &mut self,
+        when: Option<Expr>,
+        home: Home,
+        leaf: usize,
+        key: &[Expr],
+        span: Span,
+    ) -> Option<WaitingPlace> {
+        let condition = self.condition_of(home, leaf, span)?;
+        let shape = self.shape(home, span)?;
+        let row = self.condition_row(home, &shape.leaves[leaf], key);
+        Some(WaitingPlace { when, condition, row: row.into_iter().collect() })
     }
 
     fn lock_init(&mut self, called: &str, lock: &TreeExpr, span: Span) {
         let Some(lock) = self.lock_of(called, lock) else { return };
         let step = Step::new(Action::Assign, self.text(span), None).calling(called);
-        self.advance(span, step.write(lock.place, lock.key, Expr::Const(0)));
+        self.advance(span, step.write_object(&lock, &Expr::Const(0)));
     }
 
     fn lock_destroy(&mut self, called: &str, lock: &TreeExpr, span: Span) {
         let Some(lock) = self.lock_of(called, lock) else { return };
-        self.frame.checks.push((Expr::logical_not(lock.load()), Fault::DestroyHeld));
+        self.add_check(Expr::logical_not(lock.load()), Fault::DestroyHeld);
         let step = Step::new(Action::Library, self.text(span), None).calling(called);
         self.advance(span, step);
     }
@@ -311,7 +334,7 @@ impl Lowerer<'_> {
         let Some(lock) = self.lock_of(called, lock) else { return };
         let is_free = Expr::logical_not(lock.load());
         let step = Step::new(Action::Lock, self.text(span), None).calling(called);
-        self.advance(span, step.when(is_free).write(lock.place, lock.key, me()));
+        self.advance(span, step.when(is_free).write_object(&lock, &me()));
     }
 
     /// Takes the lock if it is free, and never waits. The result is in a temporary.
@@ -319,7 +342,7 @@ impl Lowerer<'_> {
         let lock = self.lock_of(called, lock)?;
         let text = self.text(span);
         let taken = Step::new(Action::Lock, format!("{text} (succeeds)"), None);
-        let taken = taken.when(Expr::logical_not(lock.load())).write(lock.place, lock.key.clone(), me());
+        let taken = taken.when(Expr::logical_not(lock.load())).write_object(&lock, &me());
         let busy =
             Step::new(Action::Library, format!("{text} (gives up)"), None).when(Expr::truth(lock.load()));
         Some(self.either_way(called, vec![(taken, 0), (busy, otherwise)], span))
@@ -327,19 +350,20 @@ impl Lowerer<'_> {
 
     fn unlock(&mut self, called: &str, lock: &TreeExpr, span: Span) {
         let Some(lock) = self.lock_of(called, lock) else { return };
-        self.frame.checks.push((Expr::equal(lock.load(), me()), Fault::NotOwner));
+        self.add_check(Expr::equal(lock.load(), me()), Fault::NotOwner);
         let step = Step::new(Action::Unlock, self.text(span), None).calling(called);
-        self.advance(span, step.write(lock.place, lock.key, Expr::Const(0)));
+        self.advance(span, step.write_object(&lock, &Expr::Const(0)));
     }
 
     fn wait(&mut self, called: &str, condition: &TreeExpr, mutex: &TreeExpr, span: Span) {
-        let Some(Waiting { at, woken, mutex, .. }) = self.begin_wait(called, condition, mutex, span) else {
-            return;
-        };
+        let Some(waiting) = self.begin_wait(called, condition, mutex, span) else { return };
         let next = self.fresh_place(span);
-        let again = Step::new(Action::Wait3, format!("{} (goes on)", self.text(span)), Some(next)).arc(woken);
-        let again = again.when(Expr::logical_not(mutex.load()));
-        self.emit_from(at, span, again.write(mutex.place, mutex.key, me()));
+        for Waiting { at, woken, mutex, .. } in waiting {
+            let label = format!("{} (goes on)", self.text(span));
+            let again = Step::new(Action::Wait3, label, Some(next)).arc(woken);
+            let again = again.when(Expr::logical_not(mutex.load()));
+            self.emit_from(at, span, again.write_object(&mutex, &me()));
+        }
         self.frame.current = Some(next);
     }
 
@@ -354,93 +378,108 @@ impl Lowerer<'_> {
     ) -> Option<Expr> {
         let result = self.fresh_temporary(IntType::I32);
         let value = Expr::Cell(result, frame_key());
-        let Some(Waiting { at, waits, woken, mutex }) = self.begin_wait(called, condition, mutex, span)
-        else {
-            return Some(value);
-        };
+        let Some(waiting) = self.begin_wait(called, condition, mutex, span) else { return Some(value) };
         let text = self.text(span);
         let (late, next) = (self.fresh_place(span), self.fresh_place(span));
-        let over = Step::new(Action::Wait2, format!("{text} (its time is over)"), Some(late)).arc(waits);
-        let again = |label: &str, result_value| {
-            let step = Step::new(Action::Wait3, format!("{text} ({label})"), Some(next));
-            let step = step.when(Expr::logical_not(mutex.load()));
-            let step = step.write(mutex.place, mutex.key.clone(), me());
-            step.write(result, frame_key(), Expr::Const(result_value))
-        };
-        self.frame.current = Some(at);
-        self.emit(span, vec![again("goes on", 0).arc(woken), over]);
-        self.emit_from(late, span, again("goes on late", ETIMEDOUT));
+        for Waiting { at, waits, woken, mutex } in waiting {
+            let over = Step::new(Action::Wait2, format!("{text} (its time is over)"), Some(late)).arc(waits);
+            let again = |label: &str, result_value| {
+                let step = Step::new(Action::Wait3, format!("{text} ({label})"), Some(next));
+                let step = step.when(Expr::logical_not(mutex.load())).write_object(&mutex, &me());
+                step.write(result, frame_key(), Expr::Const(result_value))
+            };
+            self.frame.current = Some(at);
+            self.emit(span, vec![again("goes on", 0).arc(woken), over]);
+            self.emit_from(late, span, again("goes on late", ETIMEDOUT));
+        }
         self.frame.current = Some(next);
         Some(value)
     }
 
     /// Giving up the mutex and starting to wait are one step; waking is the signaller's; taking the mutex
-    /// again is another. `None` where no control comes here, or behind a diagnostic.
+    /// again is another. One for each condition variable that can be meant. `None` where no control comes here,
+    /// or behind a diagnostic.
     fn begin_wait(
         &mut self,
         called: &str,
         condition: &TreeExpr,
         mutex: &TreeExpr,
         span: Span,
-    ) -> Option<Waiting> {
-        let (condition, index) = self.condition_variable(condition)?;
+    ) -> Option<Vec<Waiting>> {
+        let places = self.waiting_places(condition, SyncKind::Condition)?;
         let mutex = self.mutex(mutex)?;
-        let token: Vec<Expr> = index.iter().cloned().chain([TransitionBuilder::thread()]).collect();
-        let pattern: Vec<Pattern> = token.iter().cloned().map(Pattern::Is).collect();
-        let text = self.text(span);
-        self.frame.checks.push((Expr::equal(mutex.load(), me()), Fault::NotOwner));
-        let wait = Step::new(Action::Wait1, text.clone(), None).calling(called);
-        let wait = wait.arc(ArcData::Put { place: condition.waiters, token: token.clone() });
-        self.advance(span, wait.write(mutex.place, mutex.key.clone(), Expr::Const(0)));
-        let at = self.frame.current?;
-        let waits = ArcData::Take { place: condition.waiters, token: pattern.clone() };
-        if self.options.spurious_wakeups {
-            let wake = Step::new(Action::Wait2, format!("{text} (wakes without a signal)"), None);
-            let wake = wake.arc(waits.clone());
-            let wake = wake.arc(ArcData::Put { place: condition.woken, token });
-            self.emit_from(at, span, wake.arc(Self::put_frame(at)));
+        if self.frame.current.is_none() {
+            self.frame.checks.clear();
+            return None;
         }
-        let woken = ArcData::Take { place: condition.woken, token: pattern };
-        Some(Waiting { at, waits, woken, mutex })
+        self.add_check(Expr::equal(mutex.load(), me()), Fault::NotOwner);
+        let text = self.text(span);
+        let mut steps = Vec::new();
+        let mut waiting = Vec::new();
+        for WaitingPlace { when, condition, row } in places {
+            let token: Vec<Expr> = row.into_iter().chain([TransitionBuilder::thread()]).collect();
+            let pattern: Vec<Pattern> = token.iter().cloned().map(Pattern::Is).collect();
+            let at = self.fresh_place(span);
+            let wait = Step::new(Action::Wait1, text.clone(), Some(at)).calling(called);
+            let wait = wait.arc(ArcData::Put { place: condition.waiters, token: token.clone() });
+            let wait = wait.write_object(&mutex, &Expr::Const(0));
+            steps.push(when.into_iter().fold(wait, Step::when));
+            let waits = ArcData::Take { place: condition.waiters, token: pattern.clone() };
+            let woken = ArcData::Take { place: condition.woken, token: pattern };
+            waiting.push((Waiting { at, waits, woken, mutex: mutex.clone() }, condition, token));
+        }
+        self.emit(span, steps);
+        if self.options.spurious_wakeups {
+            for (Waiting { at, waits, .. }, condition, token) in &waiting {
+                let wake = Step::new(Action::Wait2, format!("{text} (wakes without a signal)"), None);
+                let wake = wake.arc(waits.clone());
+                let wake = wake.arc(ArcData::Put { place: condition.woken, token: token.clone() });
+                self.emit_from(*at, span, wake.arc(Self::put_frame(*at)));
+            }
+        }
+        Some(waiting.into_iter().map(|(waiting, ..)| waiting).collect())
     }
 
     fn signal(&mut self, condition: &TreeExpr, span: Span) {
-        let Some((condition, index)) = self.condition_variable(condition) else { return };
+        let Some(places) = self.waiting_places(condition, SyncKind::Condition) else { return };
+        if self.frame.current.is_none() {
+            return self.frame.checks.clear();
+        }
         let to = self.fresh_place(span);
         let text = self.text(span);
-        let mut wake = Step::new(Action::Signal, text.clone(), Some(to)).calling("pthread_cond_signal");
-        let waiter = wake.binder("u", Base::Thread, None);
-        let mut pattern: Vec<Pattern> = index.iter().cloned().map(Pattern::Is).collect();
-        pattern.push(Pattern::Bind(waiter));
-        let token = index.iter().cloned().chain([Expr::Var(waiter)]).collect();
-        wake = wake.arc(ArcData::Take { place: condition.waiters, token: pattern });
-        wake = wake.arc(ArcData::Put { place: condition.woken, token });
-        let nobody = Step::new(Action::Signal, format!("{text} (nobody waits)"), Some(to));
-        let nobody = nobody.calling("pthread_cond_signal");
-        let nobody = nobody.arc(ArcData::Inhibit { place: condition.waiters, prefix: index });
-        self.emit(span, vec![wake, nobody]);
+        let mut steps = Vec::new();
+        for WaitingPlace { when, condition, row } in places {
+            let mut wake = Step::new(Action::Signal, text.clone(), Some(to)).calling("pthread_cond_signal");
+            let waiter = wake.binder("u", Base::Thread, None);
+            let mut pattern: Vec<Pattern> = row.iter().cloned().map(Pattern::Is).collect();
+            pattern.push(Pattern::Bind(waiter));
+            let token = row.iter().cloned().chain([Expr::Var(waiter)]).collect();
+            wake = wake.arc(ArcData::Take { place: condition.waiters, token: pattern });
+            wake = wake.arc(ArcData::Put { place: condition.woken, token });
+            let nobody = Step::new(Action::Signal, format!("{text} (nobody waits)"), Some(to));
+            let nobody = nobody.calling("pthread_cond_signal");
+            let nobody = nobody.arc(ArcData::Inhibit { place: condition.waiters, prefix: row });
+            let when: Vec<Expr> = when.into_iter().collect();
+            steps.extend([wake, nobody].map(|step| when.iter().cloned().fold(step, Step::when)));
+        }
+        self.emit(span, steps);
         self.frame.current = Some(to);
     }
 
     fn broadcast(&mut self, condition: &TreeExpr, span: Span) {
-        let Some((Condition { waiters, woken }, prefix)) = self.condition_variable(condition) else { return };
-        let step = Step::new(Action::Broadcast, self.text(span), None).calling("pthread_cond_broadcast");
-        self.advance(span, step.arc(ArcData::Drain { place: waiters, prefix, to: woken }));
-    }
-
-    /// The mutex or condition variable of a global name, for atoms.
-    pub(crate) fn cell_of_global(
-        &mut self,
-        variable: Variable,
-        index: Option<Expr>,
-        span: Span,
-    ) -> Option<Expr> {
-        let object = self.typed_object(variable, index, span)?;
-        Some(object.load())
-    }
-
-    /// The place of waiters of a condition variable, for atoms.
-    pub(crate) fn waiters_of(&mut self, variable: Variable, span: Span) -> Option<Place> {
-        self.condition_of(variable, span).map(|condition| condition.waiters)
+        let Some(places) = self.waiting_places(condition, SyncKind::Condition) else { return };
+        if self.frame.current.is_none() {
+            return self.frame.checks.clear();
+        }
+        let to = self.fresh_place(span);
+        let text = self.text(span);
+        let mut steps = Vec::new();
+        for WaitingPlace { when, condition: Condition { waiters, woken }, row } in places {
+            let step = Step::new(Action::Broadcast, text.clone(), Some(to)).calling("pthread_cond_broadcast");
+            let step = step.arc(ArcData::Drain { place: waiters, prefix: row, to: woken });
+            steps.push(when.into_iter().fold(step, Step::when));
+        }
+        self.emit(span, steps);
+        self.frame.current = Some(to);
     }
 }

@@ -5,7 +5,7 @@ use pdnet_net::{Action, BinaryOp, Expr, Fault, IntType, UnaryOp};
 use pdnet_source::Span;
 
 use super::Lowerer;
-use super::cells::Target;
+use super::cells::Object;
 use super::flow::binary;
 use super::pthread::{EBUSY, ETIMEDOUT, me};
 use super::step::Step;
@@ -18,7 +18,7 @@ fn my_writing() -> Expr {
 }
 
 /// The condition under which the lock can be taken, and its value then.
-fn taking(lock: &Target, writing: bool) -> (Action, Expr, Expr) {
+fn taking(lock: &Object, writing: bool) -> (Action, Expr, Expr) {
     let value = lock.load();
     if writing {
         return (Action::Lock, Expr::logical_not(value), my_writing());
@@ -65,14 +65,14 @@ impl Lowerer<'_> {
     fn rwlock_init(&mut self, lock: &TreeExpr, span: Span) {
         let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
         let step = Step::new(Action::Assign, self.text(span), None).calling("pthread_rwlock_init");
-        self.advance(span, step.write(lock.place, lock.key, Expr::Const(0)));
+        self.advance(span, step.write_object(&lock, &Expr::Const(0)));
     }
 
     fn rwlock_take(&mut self, called: &str, lock: &TreeExpr, span: Span) {
         let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
         let (action, possible, value) = taking(&lock, called.ends_with("wrlock"));
         let step = Step::new(action, self.text(span), None).calling(called);
-        self.advance(span, step.when(possible).write(lock.place, lock.key, value));
+        self.advance(span, step.when(possible).write_object(&lock, &value));
     }
 
     fn rwlock_try(&mut self, called: &str, otherwise: i64, lock: &TreeExpr, span: Span) -> Option<Expr> {
@@ -80,7 +80,7 @@ impl Lowerer<'_> {
         let (action, possible, value) = taking(&lock, called.ends_with("wrlock"));
         let text = self.text(span);
         let taken = Step::new(action, format!("{text} (succeeds)"), None);
-        let taken = taken.when(possible.clone()).write(lock.place, lock.key, value);
+        let taken = taken.when(possible.clone()).write_object(&lock, &value);
         let busy = Step::new(Action::Library, format!("{text} (gives up)"), None);
         let busy = busy.when(Expr::logical_not(possible));
         Some(self.either_way(called, vec![(taken, 0), (busy, otherwise)], span))
@@ -95,20 +95,20 @@ impl Lowerer<'_> {
         let value = lock.load();
         let is_read = binary(BinaryOp::Lt, Expr::Const(0), value.clone());
         let is_mine = Expr::equal(value.clone(), my_writing());
-        self.frame.checks.push((Expr::either(is_read.clone(), is_mine.clone()), Fault::NotOwner));
+        self.add_check(Expr::either(is_read.clone(), is_mine.clone()), Fault::NotOwner);
         let text = self.text(span);
         let to = self.fresh_place(span);
         let step = |action| Step::new(action, text.clone(), Some(to)).calling("pthread_rwlock_unlock");
         let less = binary(BinaryOp::Sub, value, Expr::Const(1));
-        let reader = step(Action::ReadUnlock).when(is_read).write(lock.place, lock.key.clone(), less);
-        let writer = step(Action::Unlock).when(is_mine).write(lock.place, lock.key, Expr::Const(0));
+        let reader = step(Action::ReadUnlock).when(is_read).write_object(&lock, &less);
+        let writer = step(Action::Unlock).when(is_mine).write_object(&lock, &Expr::Const(0));
         self.emit(span, vec![reader, writer]);
         self.frame.current = Some(to);
     }
 
     fn rwlock_destroy(&mut self, lock: &TreeExpr, span: Span) {
         let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
-        self.frame.checks.push((Expr::logical_not(lock.load()), Fault::DestroyHeld));
+        self.add_check(Expr::logical_not(lock.load()), Fault::DestroyHeld);
         let step = Step::new(Action::Library, self.text(span), None).calling("pthread_rwlock_destroy");
         self.advance(span, step);
     }

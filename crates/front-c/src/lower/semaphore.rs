@@ -1,14 +1,14 @@
 //! Semaphores: a cell with the count.
 
 use pdnet_net::{Action, BinaryOp, Expr, IntType};
-use pdnet_source::{Diagnostic, Span};
+use pdnet_source::Span;
 
 use super::Lowerer;
 use super::flow::binary;
 use super::step::Step;
 use super::value::convert;
 use crate::tree::Expr as TreeExpr;
-use crate::types::SyncKind;
+use crate::types::{SyncKind, Type};
 
 /// The type of the count.
 const COUNT: IntType = IntType { bits: 32, signed: false };
@@ -50,7 +50,7 @@ impl Lowerer<'_> {
             value = self.spill(value, COUNT, count.span);
         }
         let step = Step::new(Action::Assign, self.text(span), None).calling("sem_init");
-        self.advance(span, step.write(semaphore.place, semaphore.key, value));
+        self.advance(span, step.write_object(&semaphore, &value));
     }
 
     fn down(&mut self, semaphore: &TreeExpr, span: Span) {
@@ -58,7 +58,7 @@ impl Lowerer<'_> {
         let count = semaphore.load();
         let less = binary(BinaryOp::Sub, count.clone(), Expr::Const(1));
         let step = Step::new(Action::Down, self.text(span), None).calling("sem_wait");
-        self.advance(span, step.when(Expr::truth(count)).write(semaphore.place, semaphore.key, less));
+        self.advance(span, step.when(Expr::truth(count)).write_object(&semaphore, &less));
     }
 
     /// Never waits. What is in `errno` then is not modelled.
@@ -68,7 +68,7 @@ impl Lowerer<'_> {
         let less = binary(BinaryOp::Sub, count.clone(), Expr::Const(1));
         let text = self.text(span);
         let taken = Step::new(Action::Down, format!("{text} (succeeds)"), None);
-        let taken = taken.when(Expr::truth(count.clone())).write(semaphore.place, semaphore.key, less);
+        let taken = taken.when(Expr::truth(count.clone())).write_object(&semaphore, &less);
         let busy = Step::new(Action::Library, format!("{text} (gives up)"), None);
         let busy = busy.when(Expr::logical_not(count));
         Some(self.either_way(called, vec![(taken, 0), (busy, -1)], span))
@@ -78,27 +78,18 @@ impl Lowerer<'_> {
         let Some(semaphore) = self.library_object(semaphore, SyncKind::Semaphore) else { return };
         let more = Expr::binary(BinaryOp::Add, COUNT, semaphore.load(), Expr::Const(1));
         let step = Step::new(Action::Up, self.text(span), None).calling("sem_post");
-        self.advance(span, step.write(semaphore.place, semaphore.key, more));
+        self.advance(span, step.write_object(&semaphore, &more));
     }
 
     fn semaphore_value(&mut self, semaphore: &TreeExpr, target: &TreeExpr, span: Span) {
         let Some(semaphore) = self.library_object(semaphore, SyncKind::Semaphore) else { return };
-        let Some((variable, index)) = self.pointed_object(target) else { return };
-        let index = self.private_index(index, target.span);
-        let Some(object) = self.typed_object(variable, index, target.span) else { return };
-        let ty = self.net.places[object.place].cells().map_or(IntType::I32, |cells| cells.value);
-        if ty.bits != IntType::I32.bits {
-            let message = "the value of a semaphore goes into an `int`";
-            return self.error(Diagnostic::error("type-mismatch", message).at(target.span, ""));
-        }
+        let Some(object) = self.behind(target, &Type::INT, false) else { return };
         let mut value = semaphore.load();
-        if self.is_shared_cell(object.place) && self.is_shared_expr(&value) {
+        if self.is_shared_object(&object) && self.is_shared_expr(&value) {
             value = self.spill(value, COUNT, span);
         }
-        let mut step = Step::new(Action::Assign, self.text(span), None).calling("sem_getvalue");
-        if let Some(&written) = self.written.get(&object.place) {
-            step = step.write(written, object.key.clone(), Expr::Const(1));
-        }
-        self.advance(span, step.write(object.place, object.key, convert(COUNT, ty, value)));
+        let value = convert(COUNT, object.ty, value);
+        let step = Step::new(Action::Assign, self.text(span), None).calling("sem_getvalue");
+        self.advance(span, self.with_written(step.write_object(&object, &value), &object));
     }
 }

@@ -4,12 +4,15 @@ use pdnet_net::{Action, Base, Expr, IntType, Place};
 use pdnet_source::Span;
 
 use super::Lowerer;
-use super::cells::{self, Object};
+use super::cells;
 use super::flow::frame_key;
+use super::path::{Path, Root, View};
+use super::points_to::Home;
+use super::shape::{Dimension, Leaf, size_of};
 use super::step::Step;
 use super::survey;
-use crate::tree::{Callee, Expr as TreeExpr, ExprKind, Init, Label, Stmt, StmtKind, Variable};
-use crate::types::{IntKind, Type};
+use crate::tree::{Callee, Expr as TreeExpr, ExprKind, Init, InitStep, Label, Stmt, StmtKind, Variable};
+use crate::types::{IntKind, SyncKind, Type};
 
 impl Lowerer<'_> {
     /// Statements in order. Between `__VERIFIER_atomic_begin()` and the matching end no other thread moves,
@@ -226,31 +229,105 @@ impl Lowerer<'_> {
     }
 
     fn declare(&mut self, variable: Variable, init: Option<&Init>, span: Span) {
+        self.initialise(variable, init, span);
+    }
+
+    /// Gives a local its initial value, also when its declaration is reached again.
+    pub(crate) fn initialise(&mut self, variable: Variable, init: Option<&Init>, span: Span) {
         let data = &self.program.variables[variable];
-        let is_array = matches!(data.ty.ty, Type::Array(..));
-        if cells::array_shape(&data.ty.ty).is_none() {
-            return self.unsupported(data.span, "arrays whose length is not constant are");
-        }
         match init {
-            None if is_array => self.uninitialised_array(variable, span),
-            None if matches!(data.ty.ty, Type::Sync(_) | Type::Thread) => {}
-            None => {
-                if let Some(int) = self.int_type_of(&data.ty.ty) {
-                    let is_bool = data.ty.ty == Type::Int(IntKind::Bool);
-                    self.uninitialised_variable(variable, int, is_bool, span);
-                }
+            None => self.leave_uninitialised(variable, span),
+            Some(Init::SyncDefault) => self.reset_sync(variable, span),
+            Some(Init::Value(value)) if matches!(data.ty.ty, Type::Record(_)) => {
+                let Some(values) = self.record_value(value) else { return };
+                let path = self.variable_path(variable);
+                self.store_record(path, &data.ty.ty, &values, span.to(value.span));
             }
-            Some(Init::SyncDefault) => {}
             Some(Init::Value(value)) => {
                 let span = span.to(value.span);
                 let value = self.value(value);
-                let Some(place) = self.cells_of(variable, span) else { return };
-                let Some(cells) = self.net.places[place].cells() else { return };
-                let is_bool = data.ty.ty == Type::Int(IntKind::Bool);
-                let object = Object::new(place, self.scope_key(place), cells.value, is_bool);
+                let path = self.variable_path(variable);
+                let Some(object) = self.resolve_path(path, span) else { return };
                 self.store(&object, value, false, span);
             }
             Some(Init::List(items)) => self.initialise_list(variable, items, span),
+        }
+    }
+
+    fn variable_path(&self, variable: Variable) -> Path {
+        let ty = &self.program.variables[variable].ty;
+        Path {
+            root: Root::Named(Home::Variable(variable)),
+            offset: 0,
+            indices: Vec::new(),
+            view: View::As(ty.ty.clone()),
+            is_atomic: ty.quals.is_atomic,
+        }
+    }
+
+    /// An object of the thread library in its default state, each time that its declaration is reached.
+    fn reset_sync(&mut self, variable: Variable, span: Span) {
+        if self.frame.continues.is_empty() && self.frame.labels.is_empty() {
+            return;
+        }
+        let home = Home::Variable(variable);
+        let Some(shape) = self.shape(home, span) else { return };
+        let mut step = Step::new(Action::Assign, self.text(span), None);
+        for (position, leaf) in shape.leaves.iter().enumerate() {
+            if matches!(leaf.ty, Type::Sync(SyncKind::Condition)) {
+                continue;
+            }
+            let Some(place) = self.leaf_place(home, position, span) else { return };
+            for key in self.all_keys(home, leaf) {
+                step = step.write(place, key, Expr::Const(0));
+            }
+        }
+        self.advance(span, step);
+    }
+
+    /// The keys of all cells of a leaf of a named object.
+    fn all_keys(&self, home: Home, leaf: &Leaf) -> Vec<Vec<Expr>> {
+        let own = self.own_key(home);
+        if leaf.dimensions.is_empty() {
+            return vec![own];
+        }
+        let with = |index: i64| own.iter().cloned().chain([Expr::Const(index)]).collect();
+        (0..i64::try_from(leaf.count()).unwrap_or(0)).map(with).collect()
+    }
+
+    /// A local without an initialiser. A scalar that no pointer reaches has an arbitrary value; of anything else
+    /// it is kept what was written, and reading the rest is undefined. (Handles of threads need neither: 0 is
+    /// no thread.)
+    fn leave_uninitialised(&mut self, variable: Variable, span: Span) {
+        let data = &self.program.variables[variable];
+        let home = Home::Variable(variable);
+        let is_pointed = self.survey.points_to.number(home).is_some();
+        if !is_pointed && !self.options.uninitialised {
+            match (&data.ty.ty, self.int_type_of(&data.ty.ty)) {
+                (Type::Sync(_) | Type::Thread, _) => return,
+                (_, Some(int)) => {
+                    let is_bool = data.ty.ty == Type::Int(IntKind::Bool);
+                    return self.uninitialised_variable(variable, int, is_bool, span);
+                }
+                (_, None) => {}
+            }
+        }
+        let Some(shape) = self.shape(home, span) else { return };
+        let mut step = Step::new(Action::Assign, self.text(span), None);
+        for (position, leaf) in shape.leaves.iter().enumerate() {
+            if matches!(leaf.ty, Type::Sync(_) | Type::Thread) || leaf.count() == 0 {
+                continue;
+            }
+            let Some(place) = self.leaf_place(home, position, span) else { return };
+            let Some(shadow) = self.add_shadow(place) else { return };
+            for key in self.all_keys(home, leaf) {
+                step = step.write(shadow, key, Expr::Const(0));
+            }
+        }
+        // Where the declaration can be reached again, the object is a new one each time.
+        let again = !self.frame.continues.is_empty() || !self.frame.labels.is_empty();
+        if again && !step.writes.is_empty() {
+            self.advance(span, step);
         }
     }
 
@@ -293,46 +370,16 @@ impl Lowerer<'_> {
     /// Gives every local an arbitrary value at the start of the function, where that can matter.
     pub(crate) fn uninitialised_locals(&mut self, source: crate::tree::Function) {
         for (variable, data) in self.program.variables.iter_enumerated() {
+            let is_pointed = self.survey.points_to.number(Home::Variable(variable)).is_some();
             if data.storage == crate::tree::Storage::Local(source)
-                && let (Type::Int(_) | Type::Pointer(_), Some(int)) =
+                && !is_pointed
+                && !self.options.uninitialised
+                && let (Type::Int(_) | Type::Pointer(_) | Type::Float(_), Some(int)) =
                     (&data.ty.ty, self.int_type_of(&data.ty.ty))
             {
                 let domain = cells::domain_of(int, data.ty.ty == Type::Int(IntKind::Bool));
                 self.arbitrary_variable(variable, int, domain, data.span);
             }
-        }
-    }
-
-    /// A local array without an initialiser gets a second array that says which elements were written:
-    /// reading another one is undefined. (Handles of threads need none: 0 is no thread.)
-    fn uninitialised_array(&mut self, variable: Variable, span: Span) {
-        let Some((Type::Int(_) | Type::Pointer(_), _)) =
-            cells::array_shape(&self.program.variables[variable].ty.ty)
-        else {
-            return;
-        };
-        let Some(place) = self.cells_of(variable, span) else { return };
-        let Some(cells) = self.net.places[place].cells().cloned() else { return };
-        let n_elements = cells.length.unwrap_or(0);
-        let name = format!("{} (written)", self.net.places[place].name);
-        let data = pdnet_net::CellData {
-            value: IntType { bits: 1, signed: false },
-            default: 0,
-            listed: vec![],
-            ..cells
-        };
-        let written = self.net.add_cells(&name, data);
-        self.net.places[written].internal = true;
-        self.written.insert(place, written);
-        // Where the declaration can be reached again, the array is a new one each time.
-        if !self.frame.continues.is_empty() || !self.frame.labels.is_empty() {
-            let mut step = Step::new(Action::Assign, self.text(span), None);
-            for index in 0..n_elements {
-                let mut key = self.scope_key(place);
-                key.push(Expr::Const(i64::from(index)));
-                step = step.write(written, key, Expr::Const(0));
-            }
-            self.advance(span, step);
         }
     }
 
@@ -342,41 +389,83 @@ impl Lowerer<'_> {
         items: &[(Vec<crate::tree::InitStep>, TreeExpr)],
         span: Span,
     ) {
-        let ty = &self.program.variables[variable].ty.ty;
-        let Some((element, lengths)) = cells::array_shape(ty) else {
-            return self.unsupported(span, "arrays whose length is not constant are");
-        };
-        let is_bool = *element == Type::Int(IntKind::Bool);
-        let Some(place) = self.cells_of(variable, span) else { return };
-        let Some(int) = self.net.places[place].cells().map(|cells| cells.value) else { return };
-        let n_elements = lengths.iter().product::<u64>();
-        let mut given = Vec::new();
-        let mut writes = Vec::new();
+        let home = Home::Variable(variable);
+        let Some(shape) = self.shape(home, span) else { return };
+        let ty = &self.program.variables[variable].ty;
+        // What each cell gets; all that is not given is zero, also when the declaration is reached again.
+        let mut values: Vec<Vec<Expr>> = Vec::new();
+        for leaf in &shape.leaves {
+            values.push(vec![Expr::Const(0); usize::try_from(leaf.count()).unwrap_or(0)]);
+        }
+        let mut records = Vec::new();
         for (path, value) in items {
-            let Some(index) = cells::flat_index(path, &lengths) else {
-                return self.unsupported(value.span, "this initialiser is");
-            };
+            if matches!(value.ty, Type::Record(_)) {
+                let Some(parts) = self.record_value(value) else { return };
+                records.push((path, &value.ty, parts));
+                continue;
+            }
+            let Some(part) = self.init_part(&shape, ty, path, value.span) else { return };
             let mut lowered = self.value(value);
             if !matches!(lowered, Expr::Const(_)) {
-                lowered = self.spill(lowered, int, value.span);
+                lowered = self.spill(lowered, part.value, value.span);
             }
-            given.push(u64::from(index));
-            writes.push((index, lowered));
-        }
-        // Everything that is not given is zero, also when the declaration is reached again.
-        for index in (0..n_elements).filter(|index| !given.contains(index)) {
-            writes.push((u32::try_from(index).unwrap_or(u32::MAX), Expr::Const(0)));
+            let index = usize::try_from(part.index).unwrap_or(usize::MAX);
+            let Some(cell) = values.get_mut(part.leaf).and_then(|cells| cells.get_mut(index)) else {
+                continue;
+            };
+            *cell = match part.bits {
+                None if shape.leaves[part.leaf].is_bool() => Expr::truth(lowered),
+                None => lowered,
+                Some((shift, bits)) => {
+                    let mask = if bits >= 64 { -1 } else { (1i64 << bits) - 1 };
+                    let word = |op, left, right| Expr::binary(op, IntType::U64, left, right);
+                    let new = word(pdnet_net::BinaryOp::And, lowered, Expr::Const(mask));
+                    let new = word(pdnet_net::BinaryOp::Shl, new, Expr::Const(i64::from(shift)));
+                    word(pdnet_net::BinaryOp::Or, cell.clone(), new)
+                }
+            };
         }
         let mut step = Step::new(Action::Assign, self.text(span), None);
-        for (index, value) in writes {
-            let mut key = self.scope_key(place);
-            if !lengths.is_empty() {
-                key.push(Expr::Const(i64::from(index)));
+        for (position, (leaf, values)) in shape.leaves.iter().zip(values).enumerate() {
+            if matches!(leaf.ty, Type::Sync(SyncKind::Condition)) || leaf.count() == 0 {
+                continue;
             }
-            let value = if is_bool { Expr::truth(value) } else { value };
-            step = step.write(place, key, value);
+            let Some(place) = self.leaf_place(home, position, span) else { return };
+            for (key, value) in self.all_keys(home, leaf).into_iter().zip(values) {
+                step = step.write(place, key, value);
+            }
         }
         self.advance(span, step);
+        for (path, ty, parts) in records {
+            let Some(way) = self.init_path(variable, path) else {
+                return self.unsupported(span, "this initialiser is");
+            };
+            self.store_record(way, ty, &parts, span);
+        }
+    }
+
+    /// The way to a part of a variable that an initialiser sets.
+    fn init_path(&self, variable: Variable, steps: &[crate::tree::InitStep]) -> Option<Path> {
+        let mut path = self.variable_path(variable);
+        let mut at = &self.program.variables[variable].ty.ty;
+        for step in steps {
+            match (step, at) {
+                (InitStep::Index(index), Type::Array(element, Some(count))) => {
+                    let stride = size_of(self.program, &element.ty)?;
+                    let index = Expr::Const(i64::try_from(*index).ok()?);
+                    path.indices.push((index, Dimension { stride, count: *count }));
+                    at = &element.ty;
+                }
+                (InitStep::Field(position), Type::Record(record)) => {
+                    let field = self.program.records[*record].fields.as_ref()?.get(*position)?;
+                    path.offset += field.bit_offset / 8;
+                    at = &field.ty.ty;
+                }
+                _ => return None,
+            }
+        }
+        path.view = View::As(at.clone());
+        Some(path)
     }
 
     fn return_statement(&mut self, value: Option<&TreeExpr>, span: Span) {
@@ -384,48 +473,65 @@ impl Lowerer<'_> {
             return;
         }
         let wanted = self.results.contains_key(&self.frame.source);
-        let value = value.and_then(|value| {
-            let class = self.class(value);
-            // A value that nobody uses is computed only for what computing it does.
-            let matters = wanted || class.steps || class.shared || class.faults;
-            matters.then(|| self.value(value))
-        });
-        self.leave_function(value, span, false);
+        let values = match value {
+            None => None,
+            Some(value) if matches!(value.ty, Type::Record(_)) => {
+                let values = self.record_value(value);
+                values.filter(|_| wanted)
+            }
+            Some(value) => {
+                let class = self.class(value);
+                // A value that nobody uses is computed only for what computing it does.
+                let matters = wanted || class.steps || class.shared || class.faults;
+                matters.then(|| vec![self.value(value)])
+            }
+        };
+        self.leave_function(values, span, false);
     }
 
     /// Control goes to the exit of the function, with its result.
-    pub(crate) fn leave_function(&mut self, value: Option<Expr>, span: Span, falls_off: bool) {
+    pub(crate) fn leave_function(&mut self, values: Option<Vec<Expr>>, span: Span, falls_off: bool) {
         if self.frame.current.is_none() {
             return;
         }
         let name = &self.program.functions[self.frame.source].name;
-        let mut value = value;
+        let mut values = values;
+        let results = self.results.get(&self.frame.source).cloned().unwrap_or_default();
         if name.starts_with("__VERIFIER_atomic_") {
             // The section ends after the result was computed.
-            if let Some(result) = value.take() {
-                let cells =
-                    self.results.get(&self.frame.source).and_then(|&cell| self.net.places[cell].cells());
+            for (position, value) in values.iter_mut().flatten().enumerate() {
+                let cells = results.get(position).and_then(|&cell| self.net.places[cell].cells());
                 let ty = cells.map_or(IntType::I64, |cells| cells.value);
-                value = Some(if self.is_stable(&result) { result } else { self.spill(result, ty, span) });
+                if !self.is_stable(value) {
+                    *value = self.spill(value.clone(), ty, span);
+                }
             }
             self.atomic_end(span);
         }
         let exit = self.net.functions[self.frame.function].exit;
         let label = if falls_off { format!("end of {name}") } else { self.text(span) };
         let mut step = Step::new(Action::Exit, label, Some(exit));
-        match (value, self.results.get(&self.frame.source)) {
-            (Some(value), Some(&result)) => step = step.write(result, frame_key(), value),
-            (Some(value), None) => step.touches.push(value),
-            (None, Some(&result)) if self.frame.source == self.program.main => {
-                step = step.write(result, frame_key(), Expr::Const(0));
+        match values {
+            Some(values) if results.is_empty() => step.touches.extend(values),
+            Some(values) => {
+                for (&result, value) in results.iter().zip(values) {
+                    step = step.write(result, frame_key(), value);
+                }
             }
-            (None, Some(&result)) => {
+            None if self.frame.source == self.program.main => {
+                for &result in &results {
+                    step = step.write(result, frame_key(), Expr::Const(0));
+                }
+            }
+            None => {
                 // Whoever uses the value gets an arbitrary one (C11 6.9.1p12).
-                let int = self.net.places[result].cells().map_or(IntType::I64, |cells| cells.value);
-                let var = step.binder("missing result", Base::Int(int), Some(cells::domain_of(int, false)));
-                step = step.write(result, frame_key(), Expr::Var(var));
+                for &result in &results {
+                    let int = self.net.places[result].cells().map_or(IntType::I64, |cells| cells.value);
+                    let domain = cells::domain_of(int, false);
+                    let var = step.binder("missing result", Base::Int(int), Some(domain));
+                    step = step.write(result, frame_key(), Expr::Var(var));
+                }
             }
-            _ => {}
         }
         self.emit(span, vec![step]);
     }

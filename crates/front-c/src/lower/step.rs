@@ -6,7 +6,8 @@
 
 use pdnet_base::Idx as _;
 use pdnet_net::{
-    Action, ArcData, Domain, Expr, Function, Net, Pattern, Place, Transition, TransitionBuilder, Var, VarData,
+    Action, ArcData, Domain, Expr, Function, IntType, Net, Pattern, Place, Transition, TransitionBuilder,
+    Var, VarData,
 };
 use pdnet_source::Pos;
 
@@ -62,14 +63,16 @@ impl Step {
 
     #[must_use]
     pub(crate) fn write(mut self, place: Place, key: Vec<Expr>, value: Expr) -> Self {
-        self.writes.push((Target { when: None, place, key }, value));
+        let target = Target { when: None, place, key, stored: IntType::I64, slice: None };
+        self.writes.push((target, value));
         self
     }
 
     /// Writes an object, whichever of its targets it is.
     #[must_use]
     pub(crate) fn write_object(mut self, object: &Object, value: &Expr) -> Self {
-        self.writes.extend(object.targets.iter().map(|target| (target.clone(), value.clone())));
+        let stored = |target: &Target| (target.clone(), target.stored_value(value));
+        self.writes.extend(object.targets.iter().map(stored));
         self
     }
 

@@ -3,8 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pdnet_source::Span;
+
+use super::points_to::{self, ALLOCATORS, Home, Homes, PointsTo};
 use crate::tree::{
-    Callee, Expr, ExprKind, Function, Init, Lvalue, LvalueKind, Program, Stmt, StmtKind, Storage, Variable,
+    Callee, Expr, ExprKind, Function, Init, Lvalue, LvalueKind, Program, Stmt, StmtKind, Storage,
 };
 use crate::types::Type;
 
@@ -27,69 +30,80 @@ pub(crate) struct Survey {
     pub(crate) joins_result: bool,
     /// Functions that can begin or end an atomic section by a call of their own.
     pub(crate) moves_atomic: BTreeSet<Function>,
-    /// Variables that several threads can reach, and that some thread writes.
-    pub(crate) shared: BTreeSet<Variable>,
-    /// Whether a string literal is used as a value other than in the call of a library function.
-    pub(crate) string_pointers: bool,
-    /// Variables whose address the program keeps, passes on or computes with, in order.
-    pub(crate) pointed: BTreeSet<Variable>,
+    /// Objects that several threads can reach, and that some thread writes.
+    pub(crate) shared: BTreeSet<Home>,
+    /// Objects that a pointer may point to after they have gone.
+    pub(crate) outlived: BTreeSet<Home>,
+    /// How often a thread can allocate memory at each site at most, counted up to [`MANY`].
+    pub(crate) n_blocks: BTreeMap<usize, u32>,
+    /// Functions that only the thread of `main` runs.
+    pub(crate) only_main: BTreeSet<Function>,
+    /// Allocated memory that some call frees.
+    pub(crate) freed: BTreeSet<Home>,
+    /// What pointers point to.
+    pub(crate) points_to: PointsTo,
 }
+
+/// More often than anybody counts.
+pub(crate) const MANY: u32 = 64;
 
 /// Surveys the program from `main`.
 pub(crate) fn survey(program: &Program) -> Survey {
+    let points_to = points_to::analyse(program);
     let mut facts: BTreeMap<Function, Facts> = BTreeMap::new();
-    let mut result = Survey::default();
-    let mut queue = vec![program.main];
-    while let Some(function) = queue.pop() {
-        if facts.contains_key(&function) {
-            continue;
-        }
+    let mut result = Survey { reachable: points_to.reachable.clone(), ..Survey::default() };
+    for &function in &result.reachable {
         let Some(body) = &program.functions[function].body else { continue };
-        result.reachable.push(function);
-        let mut walker = Walker { program, facts: Facts::default() };
+        let mut walker = Walker { program, points_to: &points_to, facts: Facts::default(), loops: 0 };
+        walker.facts.jumps = !body.labels.is_empty();
         walker.stmts(&body.stmts);
-        let found = walker.facts;
-        queue.extend(found.calls.iter().rev());
-        queue.extend(found.starts.iter().rev());
-        facts.insert(function, found);
+        facts.insert(function, walker.facts);
     }
-    for data in &program.variables {
-        // Static initialisers may hold addresses.
-        let mut walker = Walker { program, facts: Facts::default() };
-        data.init.iter().for_each(|init| walker.init(init));
-        result.pointed.extend(&walker.facts.pointed);
-        result.string_pointers |= walker.facts.string_pointers;
+    result.start_routines = points_to.starts.iter().copied().filter(|f| facts.contains_key(f)).collect();
+    // The library calls these at the end of a thread.
+    let roots: Vec<Function> = result.start_routines.iter().copied().chain([program.main]).collect();
+    for root in roots {
+        if let Some(found) = facts.get_mut(&root) {
+            found.calls.extend(points_to.called_back.iter().map(|&function| (function, 1)));
+        }
     }
     for found in facts.values() {
-        result.start_routines.extend(&found.starts);
         result.result_used.extend(&found.used_results);
         result.joins_result |= found.joins_result;
-        result.pointed.extend(&found.pointed);
-        result.string_pointers |= found.string_pointers;
+        result.freed.extend(&found.frees);
     }
     for (&function, found) in &facts {
-        let reached = reach(&facts, found.calls.iter().copied().chain([function]));
+        let reached = reach(&facts, found.calls.keys().copied().chain([function]));
         if reached.iter().any(|reached| facts.get(reached).is_some_and(|found| found.moves_atomic)) {
             result.moves_atomic.insert(function);
         }
     }
     find_recursion(&facts, program.main, &mut result);
-    find_shared(program, &facts, &mut result);
+    count_runs(&facts, program.main, &mut result);
+    let in_threads = reach(&facts, result.start_routines.iter().copied());
+    result.only_main = result.reachable.iter().copied().filter(|f| !in_threads.contains(f)).collect();
+    find_shared(program, &points_to, &facts, &in_threads, &mut result);
+    result.outlived = outlived(program, &points_to);
+    result.points_to = points_to;
     result
 }
 
 /// What one function's body does.
 #[derive(Clone, Debug, Default)]
 struct Facts {
-    calls: BTreeSet<Function>,
-    starts: BTreeSet<Function>,
+    /// The functions that it calls, and how often at most, counted up to [`MANY`].
+    calls: BTreeMap<Function, u32>,
     used_results: BTreeSet<Function>,
-    reads: BTreeSet<Variable>,
-    writes: BTreeSet<Variable>,
-    pointed: BTreeSet<Variable>,
+    /// How often it allocates memory at each site.
+    allocations: BTreeMap<usize, u32>,
+    reads: Homes,
+    writes: Homes,
+    /// What it frees.
+    frees: Homes,
     joins_result: bool,
     moves_atomic: bool,
-    string_pointers: bool,
+    /// It has labels: anything in it can happen again.
+    jumps: bool,
 }
 
 fn reach(facts: &BTreeMap<Function, Facts>, roots: impl IntoIterator<Item = Function>) -> BTreeSet<Function> {
@@ -99,7 +113,7 @@ fn reach(facts: &BTreeMap<Function, Facts>, roots: impl IntoIterator<Item = Func
         if seen.insert(function)
             && let Some(found) = facts.get(&function)
         {
-            queue.extend(&found.calls);
+            queue.extend(found.calls.keys());
         }
     }
     seen
@@ -107,9 +121,9 @@ fn reach(facts: &BTreeMap<Function, Facts>, roots: impl IntoIterator<Item = Func
 
 fn find_recursion(facts: &BTreeMap<Function, Facts>, main: Function, result: &mut Survey) {
     for (&function, found) in facts {
-        if reach(facts, found.calls.iter().copied()).contains(&function) {
+        if reach(facts, found.calls.keys().copied()).contains(&function) {
             result.recursive.insert(function);
-            let others = found.calls.iter().copied().filter(|callee| *callee != function);
+            let others = found.calls.keys().copied().filter(|callee| *callee != function);
             if can_reach(facts, others, function) {
                 result.mutually_recursive.insert(function);
             }
@@ -137,30 +151,91 @@ fn chain(facts: &BTreeMap<Function, Facts>, function: Function, depths: &mut BTr
         return depth;
     }
     let calls: Vec<Function> =
-        facts.get(&function).map_or(Vec::new(), |found| found.calls.iter().copied().collect());
+        facts.get(&function).map_or(Vec::new(), |found| found.calls.keys().copied().collect());
     let depth = 1 + calls.into_iter().map(|callee| chain(facts, callee, depths)).max().unwrap_or(0);
     depths.insert(function, depth);
     depth
 }
 
-/// A variable with one object for the process is shared unless only `main`'s thread reaches it, or
-/// nobody writes it.
-fn find_shared(program: &Program, facts: &BTreeMap<Function, Facts>, result: &mut Survey) {
-    let in_threads = reach(facts, result.start_routines.iter().copied());
+/// How often one thread can run each function, and so allocate memory.
+fn count_runs(facts: &BTreeMap<Function, Facts>, main: Function, result: &mut Survey) {
+    let roots = std::iter::once(main).chain(result.start_routines.iter().copied());
+    let mut counts: BTreeMap<Function, u32> = roots.map(|root| (root, 1)).collect();
+    // Each round adds one level of calls; what still grows then is recursive.
+    for _ in 0..=facts.len() {
+        let mut next: BTreeMap<Function, u32> = BTreeMap::new();
+        let roots = std::iter::once(main).chain(result.start_routines.iter().copied());
+        roots.for_each(|root| *next.entry(root).or_default() += 1);
+        for (function, found) in facts {
+            let Some(&count) = counts.get(function) else { continue };
+            for (&callee, &times) in &found.calls {
+                let sum = next.entry(callee).or_default();
+                *sum = (*sum + count.saturating_mul(times)).min(MANY);
+            }
+        }
+        if next == counts {
+            break;
+        }
+        counts = next;
+    }
+    for &function in &result.recursive {
+        counts.insert(function, MANY);
+    }
+    for (function, found) in facts {
+        for (&site, &times) in &found.allocations {
+            let sum = result.n_blocks.entry(site).or_default();
+            let runs = counts.get(function).copied().unwrap_or(1);
+            *sum = (*sum + runs.saturating_mul(times)).min(MANY);
+        }
+    }
+}
+
+/// A variable with one object for the process is shared unless only `main`'s thread reaches it, or nobody
+/// writes it. Any other object is shared where a pointer to it can get to another thread.
+fn find_shared(
+    program: &Program,
+    points_to: &PointsTo,
+    facts: &BTreeMap<Function, Facts>,
+    in_threads: &BTreeSet<Function>,
+    result: &mut Survey,
+) {
+    if result.start_routines.is_empty() {
+        return;
+    }
     for (variable, data) in program.variables.iter_enumerated() {
         if !matches!(data.storage, Storage::Global | Storage::Static(_)) {
             continue;
         }
+        let home = Home::Variable(variable);
         let touched = |function: &Function| {
-            facts.get(function).is_some_and(|f| f.reads.contains(&variable) || f.writes.contains(&variable))
+            facts.get(function).is_some_and(|f| f.reads.contains(&home) || f.writes.contains(&home))
         };
-        let written = facts.values().any(|found| found.writes.contains(&variable));
-        // Through a pointer, any thread may come.
-        let pointed = result.pointed.contains(&variable) && !result.start_routines.is_empty();
-        if pointed || (written && in_threads.iter().any(touched)) {
-            result.shared.insert(variable);
+        let written = facts.values().any(|found| found.writes.contains(&home));
+        if written && in_threads.iter().any(touched) {
+            result.shared.insert(home);
         }
     }
+    let escaped = points_to.escaped(program).into_iter();
+    result.shared.extend(escaped.filter(|home| match home {
+        Home::Variable(variable) => {
+            !matches!(program.variables[*variable].storage, Storage::Global | Storage::Static(_))
+        }
+        Home::Heap(_) => true,
+        Home::Text(_) | Home::Function(_) => false,
+    }));
+}
+
+/// Objects to which pointers get that may live longer than a frame.
+fn outlived(program: &Program, points_to: &PointsTo) -> BTreeSet<Home> {
+    let mut found = points_to.escaped(program);
+    let mut queue: Vec<Home> = points_to.returned().collect();
+    queue.extend((0..points_to.sites.len()).flat_map(|site| points_to.contents(Home::Heap(site))));
+    while let Some(home) = queue.pop() {
+        if found.insert(home) {
+            queue.extend(points_to.contents(home));
+        }
+    }
+    found
 }
 
 /// The functions that begin and end atomic sections.
@@ -169,9 +244,10 @@ pub(crate) const ATOMIC_BOUNDARIES: [&str; 4] =
 
 /// Whether the statements can begin or end an atomic section.
 pub(crate) fn moves_atomic(program: &Program, survey: &Survey, stmts: &[Stmt]) -> bool {
-    let mut walker = Walker { program, facts: Facts::default() };
+    let points_to = &survey.points_to;
+    let mut walker = Walker { program, points_to, facts: Facts::default(), loops: 0 };
     walker.stmts(stmts);
-    walker.facts.moves_atomic || walker.facts.calls.iter().any(|callee| survey.moves_atomic.contains(callee))
+    walker.facts.moves_atomic || walker.facts.calls.keys().any(|callee| survey.moves_atomic.contains(callee))
 }
 
 /// The type `void *`.
@@ -194,7 +270,10 @@ pub(crate) fn is_null(expr: &Expr) -> bool {
 
 struct Walker<'a> {
     program: &'a Program,
+    points_to: &'a PointsTo,
     facts: Facts,
+    /// How many loops it is in.
+    loops: u32,
 }
 
 impl Walker<'_> {
@@ -205,8 +284,9 @@ impl Walker<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Expr(expr) => self.expr(expr, false),
-            StmtKind::Declare(_, init) => {
+            StmtKind::Declare(variable, init) => {
                 if let Some(init) = init {
+                    self.facts.writes.insert(Home::Variable(*variable));
                     self.init(init);
                 }
             }
@@ -219,14 +299,18 @@ impl Walker<'_> {
                 }
             }
             StmtKind::While(condition, body) | StmtKind::DoWhile(body, condition) => {
+                self.loops += 1;
                 self.expr(condition, true);
                 self.stmt(body);
+                self.loops -= 1;
             }
             StmtKind::For(init, condition, step, body) => {
                 self.stmts(init);
+                self.loops += 1;
                 condition.iter().for_each(|condition| self.expr(condition, true));
                 step.iter().for_each(|step| self.expr(step, false));
                 self.stmt(body);
+                self.loops -= 1;
             }
             StmtKind::Switch(value, body) => {
                 self.expr(value, true);
@@ -248,21 +332,24 @@ impl Walker<'_> {
         }
     }
 
+    fn reads(&mut self, lvalue: &Lvalue) {
+        let objects = self.points_to.objects(self.program, lvalue);
+        self.facts.reads.extend(objects);
+    }
+
+    fn writes(&mut self, lvalue: &Lvalue) {
+        let objects = self.points_to.objects(self.program, lvalue);
+        self.facts.writes.extend(objects);
+    }
+
     fn expr(&mut self, expr: &Expr, used: bool) {
         match &expr.kind {
             ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Unsupported(_) | ExprKind::FunctionRef(_) => {}
             ExprKind::Load(lvalue) => {
-                self.facts.reads.extend(root(lvalue));
+                self.reads(lvalue);
                 self.lvalue(lvalue);
             }
-            // What is behind an address can be read and written.
-            ExprKind::AddressOf(lvalue) | ExprKind::Decay(lvalue) => {
-                self.facts.reads.extend(root(lvalue));
-                self.facts.writes.extend(root(lvalue));
-                self.facts.pointed.extend(root(lvalue));
-                self.facts.string_pointers |= matches!(lvalue.kind, LvalueKind::String(_));
-                self.lvalue(lvalue);
-            }
+            ExprKind::AddressOf(lvalue) | ExprKind::Decay(lvalue) => self.lvalue(lvalue),
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.expr(operand, used),
             ExprKind::Binary(_, left, right)
             | ExprKind::PointerDifference(left, right)
@@ -282,63 +369,81 @@ impl Walker<'_> {
                 self.expr(right, used);
             }
             ExprKind::Assign(target, value) => {
-                self.facts.writes.extend(root(target));
+                self.writes(target);
                 self.lvalue(target);
                 self.expr(value, true);
             }
             ExprKind::CompoundAssign { target, value, .. } => {
-                self.facts.reads.extend(root(target));
-                self.facts.writes.extend(root(target));
+                self.reads(target);
+                self.writes(target);
                 self.lvalue(target);
                 self.expr(value, true);
             }
             ExprKind::Step { target, .. } => {
-                self.facts.reads.extend(root(target));
-                self.facts.writes.extend(root(target));
+                self.reads(target);
+                self.writes(target);
                 self.lvalue(target);
             }
-            ExprKind::Call(callee, arguments) => self.call(callee, arguments, used),
+            ExprKind::Call(callee, arguments) => self.call(callee, arguments, used, expr.span),
             ExprKind::Statement(stmts) => self.stmts(stmts),
         }
     }
 
-    fn call(&mut self, callee: &Callee, arguments: &[Expr], used: bool) {
-        let function = match callee {
-            Callee::Direct(function) => *function,
-            Callee::Indirect(pointer) => {
-                arguments.iter().for_each(|argument| self.expr(argument, true));
-                return self.expr(pointer, true);
-            }
-        };
-        let data = &self.program.functions[function];
-        for (position, argument) in arguments.iter().enumerate() {
-            let known = self.facts.pointed.clone();
-            let strings = self.facts.string_pointers;
-            self.expr(argument, true);
-            // A library function uses the address while it runs and forgets it, but for the argument of a
-            // thread.
-            let keeps = data.body.is_some() || (data.name == "pthread_create" && position == 3);
-            if !keeps {
-                self.facts.pointed = known;
-                self.facts.string_pointers = strings;
-            }
+    /// How often something at this place can happen.
+    const fn times(&self) -> u32 {
+        if self.loops > 0 || self.facts.jumps { MANY } else { 1 }
+    }
+
+    fn calls(&mut self, function: Function) {
+        let times = self.times();
+        let count = self.facts.calls.entry(function).or_default();
+        *count = (*count + times).min(MANY);
+    }
+
+    fn call(&mut self, callee: &Callee, arguments: &[Expr], used: bool, span: Span) {
+        if let Callee::Indirect(pointer) = callee {
+            self.expr(pointer, true);
         }
-        if data.body.is_some() {
-            self.facts.calls.insert(function);
-            if used {
-                self.facts.used_results.insert(function);
-            }
-            return;
-        }
-        match (data.name.as_str(), arguments) {
-            ("pthread_create", [_, _, start, _]) => {
-                if let ExprKind::FunctionRef(start) = strip_casts(start).kind {
-                    self.facts.starts.insert(start);
+        arguments.iter().for_each(|argument| self.expr(argument, true));
+        for function in self.points_to.callees(self.program, callee) {
+            let data = &self.program.functions[function];
+            if data.body.is_some() {
+                self.calls(function);
+                if used {
+                    self.facts.used_results.insert(function);
                 }
+                continue;
             }
-            ("pthread_join", [_, result]) => self.facts.joins_result |= !is_null(result),
-            (name, _) if ATOMIC_BOUNDARIES.contains(&name) => self.facts.moves_atomic = true,
-            _ => {}
+            if let (true, Some(site)) =
+                (ALLOCATORS.contains(&data.name.as_str()), self.points_to.site_number(span))
+            {
+                let times = self.times();
+                let count = self.facts.allocations.entry(site).or_default();
+                *count = (*count + times).min(MANY);
+            }
+            let is_create = matches!(data.name.as_str(), "pthread_create" | "thrd_create");
+            let n_looked_at = if is_create { 1 } else { arguments.len() };
+            for argument in &arguments[..n_looked_at.min(arguments.len())] {
+                // A library function may read and write what is behind its arguments.
+                let objects = self.points_to.value(self.program, argument);
+                for &home in &objects {
+                    if let Home::Function(function) = home
+                        && self.points_to.called_back.contains(&function)
+                    {
+                        self.calls(function);
+                    }
+                }
+                self.facts.reads.extend(&objects);
+                self.facts.writes.extend(&objects);
+            }
+            match (data.name.as_str(), arguments) {
+                ("pthread_join" | "thrd_join", [_, result]) => self.facts.joins_result |= !is_null(result),
+                ("free" | "realloc", [block, ..]) => {
+                    self.facts.frees.extend(self.points_to.value(self.program, block));
+                }
+                (name, _) if ATOMIC_BOUNDARIES.contains(&name) => self.facts.moves_atomic = true,
+                _ => {}
+            }
         }
     }
 
@@ -351,16 +456,10 @@ impl Walker<'_> {
             }
             LvalueKind::Deref(pointer) => self.expr(pointer, true),
             LvalueKind::Field(base, _) => self.lvalue(base),
-            LvalueKind::Compound(_, init) => self.init(init),
+            LvalueKind::Compound(variable, init) => {
+                self.facts.writes.insert(Home::Variable(*variable));
+                self.init(init);
+            }
         }
-    }
-}
-
-/// The variable that an lvalue is a part of, where it is reached without a pointer.
-pub(crate) fn root(lvalue: &Lvalue) -> Option<Variable> {
-    match &lvalue.kind {
-        LvalueKind::Variable(variable) | LvalueKind::Compound(variable, _) => Some(*variable),
-        LvalueKind::Index(base, _) | LvalueKind::Field(base, _) => root(base),
-        LvalueKind::Deref(_) | LvalueKind::String(_) => None,
     }
 }

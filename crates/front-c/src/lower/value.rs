@@ -8,8 +8,10 @@
 use pdnet_net::{Action, BinaryOp as NetOp, Expr, Fault, IntType, UnaryOp as NetUnary};
 use pdnet_source::Span;
 
-use super::cells::{Object, int_type};
+use super::cells::{Object, Target, int_type};
 use super::flow::frame_key;
+use super::path::{negated, scaled};
+use super::points_to::Home;
 use super::step::Step;
 use super::{Lowerer, cells};
 use crate::tree::{BinaryOp, Expr as TreeExpr, ExprKind, Lvalue, LvalueKind, UnaryOp};
@@ -29,8 +31,63 @@ pub(crate) struct Class {
 impl Class {
     const STEPS: Self = Self { steps: true, shared: false, faults: false };
 
+    /// What evaluating both will take, one after the other.
+    const fn and(self, other: Self) -> Self {
+        Self {
+            steps: self.steps || other.steps || (self.shared && other.shared),
+            shared: self.shared || other.shared,
+            faults: self.faults || other.faults,
+        }
+    }
+
     const fn is_plain(self) -> bool {
         !self.steps && !self.shared && !self.faults
+    }
+}
+
+/// A value as a bit-field keeps it.
+fn narrowed(object: &Object, value: Expr) -> Expr {
+    let is_whole = object.targets.iter().all(|target| target.slice.is_none());
+    if is_whole || object.is_bool { value } else { Expr::convert(object.ty, value) }
+}
+
+/// Whether a value of a C type is not zero.
+pub(crate) fn truth_of(ty: &Type, value: Expr) -> Expr {
+    match ty {
+        Type::Float(_) => super::float::truth(ty, value),
+        _ => Expr::truth(value),
+    }
+}
+
+/// Whether the mathematical result of an operation on signed values fits into their type.
+fn fits(op: BinaryOp, ty: IntType, l: &Expr, r: &Expr) -> Expr {
+    let op = match op {
+        BinaryOp::Add => NetOp::Add,
+        BinaryOp::Sub => NetOp::Sub,
+        _ => NetOp::Mul,
+    };
+    if ty.bits < 64 && (op != NetOp::Mul || ty.bits <= 32) {
+        let wide = Expr::binary(op, IntType::I64, l.clone(), r.clone());
+        return Expr::equal(Expr::convert(ty, wide.clone()), wide);
+    }
+    let result = Expr::binary(op, ty, l.clone(), r.clone());
+    let xor = |left: &Expr, right: &Expr| Expr::binary(NetOp::Xor, ty, left.clone(), right.clone());
+    let both = |left, right| {
+        let both = Expr::binary(NetOp::And, ty, left, right);
+        Expr::binary(NetOp::Le, ty, Expr::Const(0), both)
+    };
+    match op {
+        // The result has another sign than both operands.
+        NetOp::Add => both(xor(l, &result), xor(r, &result)),
+        NetOp::Sub => both(xor(l, r), xor(l, &result)),
+        _ => {
+            let back = Expr::binary(NetOp::Div, ty, result, r.clone());
+            let is_same = Expr::equal(back, l.clone());
+            let is_least = Expr::equal(l.clone(), Expr::Const(ty.min()));
+            let is_minus_one = Expr::equal(r.clone(), Expr::Const(-1));
+            let fits = Expr::both(Expr::logical_not(Expr::both(is_minus_one, is_least)), is_same);
+            Expr::either(Expr::logical_not(r.clone()), fits)
+        }
     }
 }
 
@@ -49,30 +106,25 @@ impl Lowerer<'_> {
             ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::FunctionRef(_) | ExprKind::Unsupported(_) => {
                 Class::default()
             }
-            ExprKind::AddressOf(lvalue) | ExprKind::Decay(lvalue) => {
-                // Only the index is evaluated.
-                Class { shared: self.class_of_indices(lvalue).shared, ..self.class_of_load(lvalue) }
-            }
+            ExprKind::AddressOf(lvalue) | ExprKind::Decay(lvalue) => self.class_of_way(lvalue),
             ExprKind::PointerOffset { pointer: left, offset: right, .. }
             | ExprKind::PointerDifference(left, right) => {
-                let (l, r) = (self.class(left), self.class(right));
-                Class {
-                    steps: l.steps || r.steps || (l.shared && r.shared),
-                    shared: l.shared || r.shared,
-                    faults: l.faults || r.faults,
-                }
+                Class { faults: true, ..self.class(left).and(self.class(right)) }
             }
             ExprKind::Load(lvalue) => self.class_of_load(lvalue),
-            ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.class(operand),
+            ExprKind::Cast(operand) => {
+                let loses_address = matches!(operand.ty, Type::Pointer(_))
+                    && matches!(expr.ty, Type::Int(kind) if kind != IntKind::Bool);
+                let class = self.class(operand);
+                Class { faults: class.faults || loses_address, ..class }
+            }
+            ExprKind::Unary(_, operand) => {
+                let class = self.class(operand);
+                Class { faults: class.faults || self.may_overflow(&expr.ty), ..class }
+            }
             ExprKind::Binary(op, left, right) => {
-                let (l, r) = (self.class(left), self.class(right));
-                let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem)
-                    && !matches!(super::survey::strip_casts(right).kind, ExprKind::Int(n) if n != 0);
-                Class {
-                    steps: l.steps || r.steps || (l.shared && r.shared),
-                    shared: l.shared || r.shared,
-                    faults: l.faults || r.faults || divides,
-                }
+                let class = self.class(left).and(self.class(right));
+                Class { faults: class.faults || self.binary_may_fault(*op, left, right), ..class }
             }
             ExprKind::LogicalAnd(left, right) | ExprKind::LogicalOr(left, right) => {
                 if self.class(right).is_plain() { self.class(left) } else { Class::STEPS }
@@ -90,49 +142,64 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What evaluating the indices of an lvalue will take.
-    fn class_of_indices(&self, lvalue: &Lvalue) -> Class {
-        let mut class = Class::default();
-        let mut at = lvalue;
-        while let LvalueKind::Index(base, index) = &at.kind {
-            let part = self.class(index);
-            class.steps |= part.steps;
-            class.shared |= part.shared;
-            at = base;
+    /// Whether an operator may be undefined on its operands.
+    fn binary_may_fault(&self, op: BinaryOp, left: &TreeExpr, right: &TreeExpr) -> bool {
+        let constant = match super::survey::strip_casts(right).kind {
+            ExprKind::Int(value) => Some(value),
+            _ => None,
+        };
+        let bits = self.int_type_of(&left.ty).map_or(0, |ty| i128::from(ty.bits));
+        match op {
+            BinaryOp::Div | BinaryOp::Rem => !constant.is_some_and(|n| n > 0),
+            BinaryOp::Shl | BinaryOp::Shr => {
+                !constant.is_some_and(|n| (0..bits).contains(&n))
+                    || (op == BinaryOp::Shl && self.may_overflow(&left.ty))
+            }
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
+                matches!(left.ty, Type::Pointer(_))
+            }
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.may_overflow(&left.ty),
+            BinaryOp::Equal | BinaryOp::NotEqual | BinaryOp::And | BinaryOp::Xor | BinaryOp::Or => false,
         }
-        class
+    }
+
+    /// Whether results that do not fit into the type are looked for.
+    fn may_overflow(&self, ty: &Type) -> bool {
+        self.options.overflow && matches!(ty, Type::Int(kind) if kind.is_signed())
+    }
+
+    /// What finding the object that an lvalue names will take.
+    pub(crate) fn class_of_way(&self, lvalue: &Lvalue) -> Class {
+        match &lvalue.kind {
+            LvalueKind::Variable(_) | LvalueKind::String(_) => Class::default(),
+            LvalueKind::Compound(..) => Class::STEPS,
+            LvalueKind::Field(base, _) => self.class_of_way(base),
+            LvalueKind::Deref(pointer) => Class { faults: true, ..self.class(pointer) },
+            LvalueKind::Index(base, index) => {
+                let length = match &base.ty.ty {
+                    Type::Array(_, Some(length)) => i128::from(*length),
+                    _ => 0,
+                };
+                let inside = matches!(index.kind, ExprKind::Int(n) if (0..length).contains(&n));
+                let class = self.class_of_way(base).and(self.class(index));
+                Class { faults: class.faults || !inside, ..class }
+            }
+        }
     }
 
     fn class_of_load(&self, lvalue: &Lvalue) -> Class {
-        if let LvalueKind::Deref(pointer) = &lvalue.kind {
-            // What is behind a pointer may be shared, and the pointer may be wrong.
-            let pointer = self.class(pointer);
-            let steps = pointer.steps || (pointer.shared && !self.frame.coarse);
-            return Class { steps, shared: !self.frame.coarse, faults: true };
+        let way = self.class_of_way(lvalue);
+        let objects = self.survey.points_to.objects(self.program, lvalue);
+        let shared = !self.frame.coarse && objects.iter().any(|home| self.survey.shared.contains(home));
+        let has_shadow = |home: &Home| {
+            let leaves = self.cells.range((*home, 0)..=(*home, usize::MAX));
+            leaves.into_iter().any(|(_, place)| self.written.contains_key(place))
+        };
+        Class {
+            steps: way.steps || (way.shared && shared),
+            shared: way.shared || shared,
+            faults: way.faults || objects.iter().any(has_shadow),
         }
-        let shared = !self.frame.coarse
-            && super::survey::root(lvalue).is_some_and(|variable| self.survey.shared.contains(&variable));
-        let cells = super::survey::root(lvalue).and_then(|variable| self.cells.get(&variable));
-        let faults = cells.is_some_and(|place| self.written.contains_key(place));
-        let mut class = Class { steps: false, shared, faults };
-        let mut at = lvalue;
-        let mut shared_indices = 0;
-        while let LvalueKind::Index(base, index) = &at.kind {
-            let part = self.class(index);
-            shared_indices += usize::from(part.shared);
-            class.steps |= part.steps;
-            class.shared |= part.shared;
-            class.faults |= part.faults;
-            let length = match &base.ty.ty {
-                Type::Array(_, Some(length)) => i128::from(*length),
-                _ => 0,
-            };
-            let inside = matches!(index.kind, ExprKind::Int(n) if (0..length).contains(&n));
-            class.faults |= !inside;
-            at = base;
-        }
-        class.steps |= shared_indices + usize::from(shared) > 1;
-        class
     }
 
     /// The value of an expression, to be evaluated by the next step.
@@ -144,7 +211,7 @@ impl Lowerer<'_> {
                 #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
                 Expr::Const(ty.wrap(*value as i64))
             }
-            ExprKind::Float(_) => self.refuse(expr.span, "floating-point values are"),
+            ExprKind::Float(value) => self.float_constant(*value, &expr.ty, expr.span),
             ExprKind::Load(lvalue) => match self.object(lvalue) {
                 Some(object) => {
                     self.check_written(&object);
@@ -152,13 +219,12 @@ impl Lowerer<'_> {
                 }
                 None => Expr::Const(0),
             },
-            ExprKind::AddressOf(lvalue) => self.address_of(lvalue, false),
-            ExprKind::Decay(lvalue) => self.address_of(lvalue, true),
+            ExprKind::AddressOf(lvalue) | ExprKind::Decay(lvalue) => self.address_of(lvalue),
             ExprKind::PointerOffset { pointer, offset, negate } => {
                 self.pointer_offset(pointer, offset, *negate, expr.span)
             }
             ExprKind::PointerDifference(left, right) => self.pointer_difference(left, right, expr.span),
-            ExprKind::FunctionRef(_) => self.refuse(expr.span, "function pointers are"),
+            ExprKind::FunctionRef(function) => self.address_of_home(Home::Function(*function)),
             ExprKind::Unsupported(what) => self.refuse(expr.span, &format!("{what}:")),
             ExprKind::Unary(op, operand) => self.unary(*op, operand),
             ExprKind::Binary(op, left, right) => {
@@ -172,18 +238,18 @@ impl Lowerer<'_> {
                 self.binary(*op, &left.ty, l, r, expr.span)
             }
             ExprKind::LogicalAnd(left, right) if self.class(right).is_plain() => {
-                let left = self.value(left);
-                Expr::both(left, self.value_plain(right))
+                let left = self.truth_value(left);
+                Expr::both(left, self.truth_value(right))
             }
             ExprKind::LogicalOr(left, right) if self.class(right).is_plain() => {
-                let left = self.value(left);
-                Expr::either(left, self.value_plain(right))
+                let left = self.truth_value(left);
+                Expr::either(left, self.truth_value(right))
             }
             ExprKind::LogicalAnd(..) | ExprKind::LogicalOr(..) => self.truth_by_flow(expr),
             ExprKind::Conditional(condition, then, otherwise) => {
                 if self.class(then).is_plain() && self.class(otherwise).is_plain() {
-                    let condition = self.value(condition);
-                    return Expr::cond(condition, self.value_plain(then), self.value_plain(otherwise));
+                    let condition = self.truth_value(condition);
+                    return Expr::cond(condition, self.value(then), self.value(otherwise));
                 }
                 self.conditional_by_flow(expr, condition, then, otherwise)
             }
@@ -207,9 +273,10 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The value of an expression without steps, shared accesses and faults.
-    fn value_plain(&mut self, expr: &TreeExpr) -> Expr {
-        self.value(expr)
+    /// Whether an expression is not zero, to be evaluated by the next step.
+    pub(crate) fn truth_value(&mut self, expr: &TreeExpr) -> Expr {
+        let value = self.value(expr);
+        truth_of(&expr.ty, value)
     }
 
     fn refuse(&mut self, span: Span, what: &str) -> Expr {
@@ -227,6 +294,9 @@ impl Lowerer<'_> {
     /// Evaluates an expression for its effects only.
     pub(crate) fn effects(&mut self, expr: &TreeExpr) {
         match &expr.kind {
+            ExprKind::Assign(target, value) if matches!(target.ty.ty, Type::Record(_)) => {
+                self.assign_record(target, value, expr.span);
+            }
             ExprKind::Assign(target, value) => {
                 self.assign(target, value, false, expr.span);
             }
@@ -264,6 +334,9 @@ impl Lowerer<'_> {
             _ if expr.ty == Type::Void => {
                 self.value(expr);
             }
+            _ if matches!(expr.ty, Type::Record(_)) => {
+                self.record_value(expr);
+            }
             _ => {
                 // The value is computed and thrown away: what it reads, it reads.
                 let value = self.value(expr);
@@ -280,20 +353,66 @@ impl Lowerer<'_> {
 
     fn unary(&mut self, op: UnaryOp, operand: &TreeExpr) -> Expr {
         let value = self.value(operand);
+        let is_float = matches!(operand.ty, Type::Float(_));
         match op {
-            UnaryOp::Not => Expr::logical_not(value),
-            UnaryOp::Negate => Expr::unary(NetUnary::Neg, self.int_type_at(&operand.ty, operand.span), value),
+            UnaryOp::Not => Expr::logical_not(truth_of(&operand.ty, value)),
+            UnaryOp::Negate if is_float => {
+                Expr::unary(NetUnary::FloatNeg, self.int_type_at(&operand.ty, operand.span), value)
+            }
+            UnaryOp::Negate => {
+                let ty = self.int_type_at(&operand.ty, operand.span);
+                if self.may_overflow(&operand.ty) {
+                    let fits = Expr::binary(NetOp::Ne, ty, value.clone(), Expr::Const(ty.min()));
+                    self.add_check(fits, Fault::Overflow);
+                }
+                Expr::unary(NetUnary::Neg, ty, value)
+            }
             UnaryOp::Complement => {
                 Expr::unary(NetUnary::Not, self.int_type_at(&operand.ty, operand.span), value)
             }
         }
     }
 
+    /// Asks that the next step be a fault where the operation is undefined.
+    fn check_operation(&mut self, op: BinaryOp, ty: &Type, int: IntType, l: &Expr, r: &Expr) {
+        match op {
+            BinaryOp::Div | BinaryOp::Rem => {
+                self.add_check(Expr::truth(r.clone()), Fault::DivisionByZero);
+                if int.signed && !matches!(r, Expr::Const(n) if *n != -1) {
+                    let is_least = Expr::equal(l.clone(), Expr::Const(int.min()));
+                    let is_minus_one = Expr::equal(r.clone(), Expr::Const(-1));
+                    self.add_check(Expr::logical_not(Expr::both(is_minus_one, is_least)), Fault::Overflow);
+                }
+            }
+            BinaryOp::Shl | BinaryOp::Shr => {
+                // Negative counts are large unsigned ones.
+                let bits = Expr::Const(i64::from(int.bits));
+                self.add_check(Expr::binary(NetOp::Lt, IntType::U64, r.clone(), bits), Fault::Shift);
+                if op == BinaryOp::Shl && self.may_overflow(ty) {
+                    let shifted = Expr::binary(NetOp::Shl, int, l.clone(), r.clone());
+                    let back = Expr::binary(NetOp::Shr, int, shifted, r.clone());
+                    let is_positive = Expr::binary(NetOp::Le, int, Expr::Const(0), l.clone());
+                    self.add_check(Expr::both(is_positive, Expr::equal(back, l.clone())), Fault::Overflow);
+                }
+            }
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul if self.may_overflow(ty) => {
+                self.add_check(fits(op, int, l, r), Fault::Overflow);
+            }
+            _ => {}
+        }
+    }
+
     /// An operator on values of the type `ty` (of the left operand, for shifts).
     pub(crate) fn binary(&mut self, op: BinaryOp, ty: &Type, l: Expr, r: Expr, span: Span) -> Expr {
-        let ty = self.int_type_at(ty, span);
-        if matches!(op, BinaryOp::Div | BinaryOp::Rem) && !matches!(r, Expr::Const(n) if n != 0) {
-            self.frame.checks.push((Expr::truth(r.clone()), Fault::DivisionByZero));
+        let int = self.int_type_at(ty, span);
+        if let Type::Float(_) = ty {
+            return self.float_binary(op, int, l, r, span);
+        }
+        self.check_operation(op, ty, int, &l, &r);
+        let is_order =
+            matches!(op, BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual);
+        if is_order && matches!(ty, Type::Pointer(_)) {
+            self.check_same_object(&l, &r);
         }
         let (op, l, r) = match op {
             BinaryOp::Mul => (NetOp::Mul, l, r),
@@ -313,21 +432,34 @@ impl Lowerer<'_> {
             BinaryOp::Xor => (NetOp::Xor, l, r),
             BinaryOp::Or => (NetOp::Or, l, r),
         };
-        Expr::binary(op, ty, l, r)
+        Expr::binary(op, int, l, r)
     }
 
     fn cast(&mut self, expr: &TreeExpr, operand: &TreeExpr) -> Expr {
+        // An address that becomes a number only to become an address again stays what it is.
+        if let (Type::Pointer(_), ExprKind::Cast(inner)) = (&expr.ty, &operand.kind)
+            && matches!(inner.ty, Type::Pointer(_))
+            && self.int_type_of(&operand.ty).is_some_and(|ty| ty.bits == self.pointer_bits())
+        {
+            return self.value(inner);
+        }
         let value = self.value(operand);
         self.converted(value, &operand.ty, &expr.ty, expr.span)
     }
 
     /// A value of one C type converted to another.
-    fn converted(&mut self, value: Expr, from: &Type, to: &Type, span: Span) -> Expr {
+    pub(crate) fn converted(&mut self, value: Expr, from: &Type, to: &Type, span: Span) -> Expr {
         if *to == Type::Void {
             return value;
         }
         if *to == Type::Int(IntKind::Bool) {
-            return Expr::truth(value);
+            return truth_of(from, value);
+        }
+        if matches!(from, Type::Float(_)) || matches!(to, Type::Float(_)) {
+            return self.float_converted(value, from, to, span);
+        }
+        if let (Type::Pointer(_), Type::Int(_)) = (from, to) {
+            self.check_no_address(&value);
         }
         let from = self.int_type_at(from, span);
         let to = self.int_type_at(to, span);
@@ -374,13 +506,15 @@ impl Lowerer<'_> {
     /// `target = value`. The value is evaluated before the target's index.
     fn assign(&mut self, target: &Lvalue, value: &TreeExpr, wanted: bool, span: Span) -> Expr {
         let mut result = self.value(value);
-        let index = self.class_of_load(target);
-        let two_shared = self.is_shared_expr(&result) && self.class_of_indices(target).shared;
-        if two_shared || (index.steps && !self.is_stable(&result)) {
+        let way = self.class_of_way(target);
+        let steps = way.steps || self.class_of_load(target).steps;
+        let two_shared = self.is_shared_expr(&result) && way.shared;
+        if two_shared || (steps && !self.is_stable(&result)) {
             let ty = self.int_type_at(&value.ty, value.span);
             result = self.spill(result, ty, value.span);
         }
         let Some(object) = self.object(target) else { return Expr::Const(0) };
+        let result = narrowed(&object, result);
         self.store(&object, result, wanted, span)
     }
 
@@ -412,12 +546,11 @@ impl Lowerer<'_> {
         wanted: bool,
         span: Span,
     ) -> Expr {
-        self.refuse_odd_pointer(&target.ty.ty, span);
         if target.ty.quals.is_atomic {
             return self.atomic_update(target, op, computation, value, wanted, span);
         }
         let class = self.class(value);
-        let object = if class.steps || self.class_of_indices(target).shared {
+        let object = if class.steps || self.class_of_way(target).shared {
             self.fixed_object(target)
         } else {
             self.object(target)
@@ -433,14 +566,15 @@ impl Lowerer<'_> {
         let right = self.value(value);
         let new = self.computed(op, computation, old, right, span);
         let new = self.converted(new, computation, &target.ty.ty, span);
-        self.store(&object, new, wanted, span)
+        self.store(&object, narrowed(&object, new), wanted, span)
     }
 
     /// The operation of a compound assignment; on a pointer, it moves.
     fn computed(&mut self, op: BinaryOp, ty: &Type, left: Expr, right: Expr, span: Span) -> Expr {
         match (ty, op) {
             (Type::Pointer(_), BinaryOp::Add | BinaryOp::Sub) => {
-                self.pointer_plus(left, right, op == BinaryOp::Sub)
+                let bytes = scaled(right, self.pointee_size(ty, span));
+                self.pointer_plus(left, if op == BinaryOp::Sub { negated(bytes) } else { bytes })
             }
             _ => self.binary(op, ty, left, right, span),
         }
@@ -461,56 +595,45 @@ impl Lowerer<'_> {
             let ty = self.int_type_at(&value.ty, value.span);
             right = self.spill(right, ty, value.span);
         }
-        let Some(mut object) = self.object(target) else { return Expr::Const(0) };
-        if self.has_shared_key(&object) {
-            self.stabilise_key(&mut object, span);
-        }
+        let Some(object) = self.object(target) else { return Expr::Const(0) };
         let old = self.converted(object.load(), &target.ty.ty, computation, span);
         let new = self.computed(op, computation, old, right, span);
-        let new = self.converted(new, computation, &target.ty.ty, span);
+        let new = narrowed(&object, self.converted(new, computation, &target.ty.ty, span));
         self.update_in_one_step(&object, new, false, wanted, span)
     }
 
-    /// Fixes the index of an object before other steps come between now and its use.
-    pub(crate) fn stabilise_key(&mut self, object: &mut Object, span: Span) {
-        for target in &mut object.targets {
-            if let Some(index) = target.key.last().cloned()
-                && target.when.is_none()
-                && !self.is_stable(&index)
-            {
-                let index = self.spill(index, IntType::I64, span);
-                *target.key.last_mut().expect("just seen") = index;
+    /// Asks that the next step be a fault where it reads a cell that was never written.
+    pub(crate) fn check_written(&mut self, object: &Object) {
+        for target in &object.targets {
+            if let Some(written) = self.shadow_of(target.place) {
+                let is_written = Expr::Cell(written, target.key.clone());
+                let is_fine = match &target.when {
+                    None => is_written,
+                    Some(when) => Expr::either(Expr::logical_not(when.clone()), is_written),
+                };
+                self.add_check(is_fine, Fault::Uninitialised);
             }
         }
     }
 
-    /// Asks that the next step be a fault where it reads an element that was never written.
-    pub(crate) fn check_written(&mut self, object: &Object) {
-        if let [target] = object.targets.as_slice()
-            && let Some(&written) = self.written.get(&target.place)
-        {
-            self.frame.checks.push((Expr::Cell(written, target.key.clone()), Fault::Uninitialised));
+    /// Notes that the step writes the cell.
+    pub(crate) fn with_written(&self, mut step: Step, object: &Object) -> Step {
+        for target in &object.targets {
+            if let Some(place) = self.shadow_of(target.place) {
+                let shadow = Target { place, stored: IntType::U8, slice: None, ..target.clone() };
+                step.writes.push((shadow, Expr::Const(1)));
+            }
         }
-    }
-
-    /// Notes that the step writes the element.
-    pub(crate) fn with_written(&self, step: Step, object: &Object) -> Step {
-        match object.targets.as_slice() {
-            [target] => match self.written.get(&target.place) {
-                Some(&written) => step.write(written, target.key.clone(), Expr::Const(1)),
-                None => step,
-            },
-            _ => step,
-        }
+        step
     }
 
     /// Whether the object is, or may be, shared.
-    fn is_shared_object(&self, object: &Object) -> bool {
+    pub(crate) fn is_shared_object(&self, object: &Object) -> bool {
         object.targets.iter().any(|target| self.is_shared_cell(target.place))
     }
 
     /// Whether finding the object touches a shared cell.
-    fn has_shared_key(&self, object: &Object) -> bool {
+    pub(crate) fn has_shared_key(&self, object: &Object) -> bool {
         let mut parts = object.targets.iter().flat_map(|target| target.key.iter().chain(&target.when));
         parts.any(|part| self.is_shared_expr(part))
     }
@@ -523,35 +646,51 @@ impl Lowerer<'_> {
         wanted: bool,
         span: Span,
     ) -> Expr {
-        self.refuse_odd_pointer(&target.ty.ty, span);
-        let Some(object) = self.object(target) else { return Expr::Const(0) };
-        let promoted = if object.ty.bits < 32 { IntType::I32 } else { object.ty };
-        let op = if decrement { NetOp::Sub } else { NetOp::Add };
-        let is_pointer = matches!(target.ty.ty, Type::Pointer(_));
-        let next = |lowerer: &mut Self, old: Expr| {
-            if is_pointer {
-                return lowerer.pointer_plus(old, Expr::Const(1), decrement);
-            }
-            let sum = Expr::binary(op, promoted, convert(object.ty, promoted, old), Expr::Const(1));
-            if object.is_bool { Expr::truth(sum) } else { convert(promoted, object.ty, sum) }
-        };
+        let way = self.class_of_way(target);
+        let object = if way.shared { self.fixed_object(target) } else { self.object(target) };
+        let Some(object) = object else { return Expr::Const(0) };
         self.check_written(&object);
         let old = object.load();
-        if self.is_shared_expr(&old) {
-            let mut object = object.clone();
-            if self.is_shared_object(&object) && !target.ty.quals.is_atomic {
-                // The index is private here, or was spilled; it may still be a local that is read twice.
-                let old = self.spill(old, object.ty, span);
-                let new = next(self, old.clone());
-                let new = self.store(&object, new, false, span);
-                return if postfix { old } else { new };
-            }
-            self.stabilise_key(&mut object, span);
-            let new = next(self, object.load());
-            return self.update_in_one_step(&object, new, postfix, wanted, span);
+        if self.is_shared_expr(&old) && !target.ty.quals.is_atomic {
+            let old = self.spill(old, object.ty, span);
+            let new = self.next_value(target, &object, old.clone(), decrement, span);
+            let new = self.store(&object, new, wanted && !postfix, span);
+            return if postfix { old } else { new };
         }
-        let new = next(self, old);
+        let new = self.next_value(target, &object, old, decrement, span);
         self.update_in_one_step(&object, new, postfix, wanted, span)
+    }
+
+    /// The value after `++` or `--`.
+    fn next_value(
+        &mut self,
+        target: &Lvalue,
+        object: &Object,
+        old: Expr,
+        decrement: bool,
+        span: Span,
+    ) -> Expr {
+        let op = if decrement { BinaryOp::Sub } else { BinaryOp::Add };
+        match &target.ty.ty {
+            Type::Pointer(_) => {
+                let size = self.pointee_size(&target.ty.ty, span);
+                self.pointer_plus(old, Expr::Const(if decrement { -size } else { size }))
+            }
+            Type::Float(_) => {
+                let one = self.float_constant(1.0, &target.ty.ty, span);
+                self.float_binary(op, object.ty, old, one, span)
+            }
+            _ => {
+                let promoted = if object.ty.bits < 32 { IntType::I32 } else { object.ty };
+                let old = convert(object.ty, promoted, old);
+                if self.options.overflow && promoted.signed {
+                    self.add_check(fits(op, promoted, &old, &Expr::Const(1)), Fault::Overflow);
+                }
+                let net_op = if decrement { NetOp::Sub } else { NetOp::Add };
+                let sum = Expr::binary(net_op, promoted, old, Expr::Const(1));
+                if object.is_bool { Expr::truth(sum) } else { convert(promoted, object.ty, sum) }
+            }
+        }
     }
 
     /// Reads and writes an object in one step: nobody else can come between.

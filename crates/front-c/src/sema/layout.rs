@@ -2,7 +2,7 @@
 
 use super::Sema;
 use crate::tree::Record;
-use crate::types::{DataModel, FieldData, FloatKind, IntKind, SyncKind, Type};
+use crate::types::{DataModel, FieldData, IntKind, Type};
 
 impl Sema<'_> {
     /// The integer type of `sizeof`.
@@ -24,29 +24,7 @@ impl Sema<'_> {
     /// Size in bytes; `None` where it is unknown or not constant. `void` and functions have size 1, as in
     /// GNU C.
     pub(super) fn size_of(&self, ty: &Type) -> Option<u64> {
-        let word = match self.model {
-            DataModel::Lp64 => 8,
-            DataModel::Ilp32 => 4,
-        };
-        Some(match ty {
-            Type::Void | Type::Function(_) => 1,
-            Type::Int(kind) => u64::from(kind.bits(self.model) / 8),
-            Type::Thread | Type::Pointer(_) => word,
-            Type::Float(FloatKind::Float) => 4,
-            Type::Float(FloatKind::Double) => 8,
-            Type::Float(FloatKind::LongDouble) => match self.model {
-                DataModel::Lp64 => 16,
-                DataModel::Ilp32 => 12,
-            },
-            Type::Array(element, Some(n)) => self.size_of(&element.ty)?.checked_mul(*n)?,
-            Type::Array(_, None) => return None,
-            Type::Record(record) => {
-                let data = &self.program.records[*record];
-                data.fields.as_ref()?;
-                data.size
-            }
-            Type::Sync(kind) => sync_size(*kind, self.model),
-        })
+        crate::types::size_of(self.model, &self.program.records, ty)
     }
 
     /// Alignment in bytes inside of a struct.
@@ -135,21 +113,4 @@ pub(super) struct Packing {
 
 fn round_up(value: u64, step: u64) -> u64 {
     value.div_ceil(step.max(1)).saturating_mul(step.max(1))
-}
-
-/// glibc's sizes.
-fn sync_size(kind: SyncKind, model: DataModel) -> u64 {
-    let (wide, narrow) = match kind {
-        SyncKind::Mutex => (40, 24),
-        SyncKind::Condition => (48, 48),
-        SyncKind::RwLock => (56, 32),
-        SyncKind::SpinLock | SyncKind::Once => (4, 4),
-        SyncKind::Barrier => (32, 20),
-        SyncKind::Semaphore => (32, 16),
-        SyncKind::Attribute => (56, 36),
-    };
-    match model {
-        DataModel::Lp64 => wide,
-        DataModel::Ilp32 => narrow,
-    }
 }
