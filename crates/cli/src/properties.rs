@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
+use pdnet_check::StopReason;
 use pdnet_front_c::{Annotation, AnnotationKind};
 use pdnet_logic::{AtomKind, Formula, Ltl, parse_formula, parse_formula_at, parse_property_file};
+use pdnet_report::Question;
 use pdnet_source::{Diagnostic, File, SourceMap, Span};
 
 use crate::args::{PropertyArgs, Reduce};
 use crate::checks::{self, Check};
+use crate::task::{Task, TaskProperty};
 
 /// A property before there is a net.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ pub(crate) struct NamedFormula {
     pub(crate) class: &'static str,
     /// The formula.
     pub(crate) formula: Formula,
+    /// The formula in the user's words.
+    pub(crate) written: String,
 }
 
 /// All that is to be checked.
@@ -34,6 +39,8 @@ pub(crate) struct NamedFormula {
 pub(crate) struct Properties {
     /// In the order in which it was asked for.
     pub(crate) wanted: Vec<Wanted>,
+    /// The properties of the task among it, each with the numbers of what it consists of.
+    pub(crate) questions: Vec<(TaskProperty, Question)>,
     /// What the user should know about it.
     pub(crate) notes: Vec<String>,
 }
@@ -47,27 +54,43 @@ impl Properties {
         });
         formulas.collect()
     }
+
+    /// What was asked for at this place, in the words of property files.
+    pub(crate) fn specification(&self, position: usize) -> String {
+        let formula = match self.wanted.get(position) {
+            Some(Wanted::Check(check)) => check.formula(),
+            Some(Wanted::Formula(named)) => &named.written,
+            None => "true",
+        };
+        format!("CHECK( init(main()), LTL({formula}) )")
+    }
 }
 
-/// Finds out what is to be checked. Options take the place of the comments in the program.
+/// Finds out what is to be checked. Options take the place of the task's properties, and these the place of
+/// the comments in the program.
 ///
 /// # Errors
 /// All that is wrong with formulas, property files and names.
 pub(crate) fn resolve_properties(
     map: &mut SourceMap,
     args: &PropertyArgs,
+    task: Option<&Task>,
     annotations: &[Annotation],
     reduce: Reduce,
 ) -> Result<Properties, Vec<Diagnostic>> {
     let mut resolver = Resolver { map, reduce, found: Properties::default(), errors: Vec::new() };
-    if args.is_empty() {
+    let of_task = task.map_or(&[][..], |task| &task.properties);
+    if args.is_empty() && !of_task.is_empty() {
+        resolver.whole_task(of_task);
+    } else if args.is_empty() {
         annotations.iter().for_each(|annotation| resolver.annotation(annotation));
         if annotations.is_empty() {
             resolver.default_checks();
         }
     } else {
         args.ltl.iter().for_each(|text| resolver.option_ltl(text));
-        args.prp.iter().for_each(|path| resolver.property_file(path));
+        args.prp.iter().for_each(|path| resolver.option_prp(path, of_task));
+        args.property.iter().for_each(|name| resolver.option_property(name, task));
         args.check.iter().for_each(|names| resolver.option_check(names));
     }
     let Resolver { found, errors, .. } = resolver;
@@ -121,6 +144,77 @@ impl Resolver<'_> {
         }
     }
 
+    /// All properties of a task. What cannot be checked yet is an answer that is not known, so that the others
+    /// get theirs; where nothing is left, it is an error.
+    fn whole_task(&mut self, properties: &[TaskProperty]) {
+        let mut refused = Vec::new();
+        for property in properties {
+            if asks_for_tests(&property.file) {
+                let note = format!("{} asks for tests, not for an answer: it was left out", property.name);
+                self.found.notes.push(note);
+                continue;
+            }
+            let n_errors = self.errors.len();
+            let n_wanted = self.found.wanted.len();
+            self.task_property(property);
+            let errors = &self.errors[n_errors..];
+            if !errors.is_empty() && errors.iter().all(|error| error.id == UNSUPPORTED) {
+                let reason = StopReason::Unsupported(errors[0].message.clone());
+                refused.extend(self.errors.drain(n_errors..));
+                self.found.wanted.truncate(n_wanted);
+                if let Some((_, question)) = self.found.questions.last_mut() {
+                    question.results = n_wanted..n_wanted;
+                    question.refused = Some(reason);
+                }
+            }
+        }
+        if self.found.wanted.is_empty() && self.errors.is_empty() {
+            self.errors = refused;
+            if self.errors.is_empty()
+                && let Some(first) = properties.first()
+            {
+                let error = Diagnostic::error("no-property", "the task has no property that can be checked");
+                self.errors.push(error.at(first.span, "asks for tests, not for an answer"));
+            }
+        }
+    }
+
+    /// A property of a task, with the answer that is expected of it.
+    fn task_property(&mut self, property: &TaskProperty) {
+        let first = self.found.wanted.len();
+        self.property_file(&property.file);
+        let question = Question {
+            name: property.name.clone(),
+            expected: property.expected.as_ref().map(|(expected, _)| expected.clone()),
+            results: first..self.found.wanted.len(),
+            refused: None,
+        };
+        self.found.questions.push((property.clone(), question));
+    }
+
+    fn option_property(&mut self, name: &str, task: Option<&Task>) {
+        let Some(task) = task else {
+            let message = format!("`--property {name}` chooses from a task definition, and there is none");
+            let error = Diagnostic::error("no-task", message);
+            return self
+                .errors
+                .push(error.help("give a task definition (.yml), or the property's file with `--prp`"));
+        };
+        match task.property(self.map, name) {
+            Ok(property) => self.task_property(&property),
+            Err(error) => self.errors.push(error),
+        }
+    }
+
+    /// A property file. Where the task has a property of its name, that is what is meant.
+    fn option_prp(&mut self, path: &Path, of_task: &[TaskProperty]) {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+        match of_task.iter().find(|property| stem.as_deref() == Some(&property.name)) {
+            Some(property) => self.task_property(&TaskProperty { file: path.to_owned(), ..property.clone() }),
+            None => self.property_file(path),
+        }
+    }
+
     fn property_file(&mut self, path: &Path) {
         let name = path.display().to_string();
         let text = match std::fs::read(path) {
@@ -169,8 +263,7 @@ impl Resolver<'_> {
         for atom in &formula.atoms {
             if let Some(what) = unsupported(&atom.kind) {
                 let message = format!("`{atom}` cannot be checked yet: {what}");
-                let error =
-                    Diagnostic::error("unsupported-property", message).at(atom.span, "not in this version");
+                let error = Diagnostic::error(UNSUPPORTED, message).at(atom.span, "not in this version");
                 self.errors.push(error);
             }
         }
@@ -183,8 +276,19 @@ impl Resolver<'_> {
                 }
             }
         }
-        self.found.wanted.push(Wanted::Formula(NamedFormula { name, class, formula }));
+        let text = &self.map.file(span.file).text;
+        let written = text.get(span.start as usize..span.end as usize).unwrap_or("").trim().to_owned();
+        self.found.wanted.push(Wanted::Formula(NamedFormula { name, class, formula, written }));
     }
+}
+
+/// The id of the complaint that a property cannot be checked yet.
+const UNSUPPORTED: &str = "unsupported-property";
+
+/// Whether a property file is one of the competition on testing, which says how much is to be covered.
+fn asks_for_tests(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.trim_start().starts_with("COVER")
 }
 
 /// What an atom of the competition needs that we do not have.
@@ -269,12 +373,12 @@ mod tests {
 
     fn args(ltl: &[&str], check: &[&str]) -> PropertyArgs {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        PropertyArgs { ltl: owned(ltl), prp: Vec::new(), check: owned(check) }
+        PropertyArgs { ltl: owned(ltl), prp: Vec::new(), check: owned(check), property: Vec::new() }
     }
 
     fn names(args: &PropertyArgs, annotations: &[Annotation]) -> Result<Vec<String>, Vec<Diagnostic>> {
         let mut map = SourceMap::new();
-        let properties = resolve_properties(&mut map, args, annotations, Reduce::All)?;
+        let properties = resolve_properties(&mut map, args, None, annotations, Reduce::All)?;
         let name = |wanted: &Wanted| match wanted {
             Wanted::Check(check) => check.name().to_owned(),
             Wanted::Formula(named) => format!("{} = {} ({})", named.name, named.formula, named.class),
@@ -284,7 +388,7 @@ mod tests {
 
     fn error(args: &PropertyArgs) -> (String, String) {
         let mut map = SourceMap::new();
-        let errors = resolve_properties(&mut map, args, &[], Reduce::All).unwrap_err();
+        let errors = resolve_properties(&mut map, args, None, &[], Reduce::All).unwrap_err();
         let label = &errors[0].labels[0];
         let text = &map.file(label.span.file).text[label.span.start as usize..label.span.end as usize];
         (errors[0].id.to_owned(), text.to_owned())
