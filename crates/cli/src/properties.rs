@@ -30,8 +30,8 @@ pub(crate) struct NamedFormula {
     pub(crate) class: &'static str,
     /// The formula.
     pub(crate) formula: Formula,
-    /// The formula in the user's words.
-    pub(crate) written: String,
+    /// The whole property file that it comes from, in the user's words; or what one would say.
+    pub(crate) specification: String,
 }
 
 /// All that is to be checked.
@@ -57,12 +57,11 @@ impl Properties {
 
     /// What was asked for at this place, in the words of property files.
     pub(crate) fn specification(&self, position: usize) -> String {
-        let formula = match self.wanted.get(position) {
-            Some(Wanted::Check(check)) => check.formula(),
-            Some(Wanted::Formula(named)) => &named.written,
-            None => "true",
-        };
-        format!("CHECK( init(main()), LTL({formula}) )")
+        match self.wanted.get(position) {
+            Some(Wanted::Check(check)) => property_line(check.formula()),
+            Some(Wanted::Formula(named)) => named.specification.clone(),
+            None => String::new(),
+        }
     }
 }
 
@@ -231,6 +230,9 @@ impl Resolver<'_> {
         };
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let n_properties = properties.len();
+        let lines: Vec<String> =
+            properties.iter().map(|property| property_line(self.text(property.span))).collect();
+        let first = self.found.wanted.len();
         for (position, property) in properties.into_iter().enumerate() {
             if property.entry.text != "main" {
                 let message = format!("runs start in `main`, not in `{}`", property.entry.text);
@@ -242,6 +244,17 @@ impl Resolver<'_> {
             let class = class_of(&property.formula);
             self.formula(Some(name), class, property.formula, property.span);
         }
+        for wanted in &mut self.found.wanted[first..] {
+            if let Wanted::Formula(named) = wanted {
+                named.specification = lines.join("\n");
+            }
+        }
+    }
+
+    /// What stands there.
+    fn text(&self, span: Span) -> &str {
+        let text = &self.map.file(span.file).text;
+        text.get(span.start as usize..span.end as usize).unwrap_or("").trim()
     }
 
     fn check(&mut self, name: &str, span: Span) {
@@ -276,10 +289,14 @@ impl Resolver<'_> {
                 }
             }
         }
-        let text = &self.map.file(span.file).text;
-        let written = text.get(span.start as usize..span.end as usize).unwrap_or("").trim().to_owned();
-        self.found.wanted.push(Wanted::Formula(NamedFormula { name, class, formula, written }));
+        let specification = property_line(self.text(span));
+        self.found.wanted.push(Wanted::Formula(NamedFormula { name, class, formula, specification }));
     }
+}
+
+/// A formula as a line of a property file.
+fn property_line(formula: &str) -> String {
+    format!("CHECK( init(main()), LTL({formula}) )")
 }
 
 /// The id of the complaint that a property cannot be checked yet.

@@ -26,7 +26,8 @@ pub(crate) fn write_witnesses(
         std::fs::write(path, text).map_err(|error| Failure::Output(format!("`{}`", path.display()), error))
     };
     if report.overall() == Overall::True {
-        let all: Vec<String> = (0..report.results.len()).map(|at| asked.specification(at)).collect();
+        let mut all: Vec<String> = (0..report.results.len()).map(|at| asked.specification(at)).collect();
+        all.dedup();
         return write(path, correctness_witness(report, &frame(all.join("\n"))));
     }
     let mut n_written = 0;

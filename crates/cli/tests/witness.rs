@@ -128,6 +128,7 @@ fn check_metadata(metadata: &Yaml<'_>, version: &str, sources: &[(String, String
     assert!(time.len() == 20 && time.ends_with('Z') && time.contains('T'), "{time}");
     assert_eq!(string(&metadata["producer"]["name"]), "pdnet");
     assert_eq!(string(&metadata["producer"]["version"]), env!("CARGO_PKG_VERSION"));
+    assert_eq!(string(&metadata["producer"]["configuration"]), "explicit engine, fairness none");
     let task = &metadata["task"];
     let [input] = task["input_files"].as_vec().expect("files").as_slice() else { panic!("one file") };
     assert!(sources.iter().any(|(name, _)| name == string(input)));
@@ -276,6 +277,32 @@ int main(void) {
     let silent = "int main(void) {\n    for (;;) { }\n}\n";
     let found = waypoints(silent, &["--ltl", "F end"]);
     assert!(found[0].1.iter().all(|line| line.contains(" cycle ")), "{found:?}");
+}
+
+#[test]
+fn the_specification_is_that_of_the_property_file() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let lines = "CHECK( init(main()), LTL(G  ! (x == 1)) )\nCHECK( init(main()), LTL(F end) )";
+    for (name, text) in [("p.c", "int x; int main(void) { x = 1; return 0; }\n"), ("both.prp", lines)] {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
+    for (args, code, expected) in [
+        (&["--prp", "both.prp"][..], 10, lines),
+        (
+            &["--check", "deadlock,assert"],
+            0,
+            "CHECK( init(main()), LTL(G ! deadlock) )\nCHECK( init(main()), LTL(G ! call(reach_error())) )",
+        ),
+        (&["--ltl", "F  end", "-m32"], 0, "CHECK( init(main()), LTL(F  end) )"),
+    ] {
+        let (found, errors) = pdnet(folder.path(), &[&["check", "p.c", "--witness", "w.yml"], args].concat());
+        assert_eq!(found, code, "{errors}");
+        let text = std::fs::read_to_string(folder.path().join("w.yml")).expect("a witness");
+        let documents = Yaml::load_from_str(&text).expect("YAML");
+        let task = &documents[0][0]["metadata"]["task"];
+        assert_eq!(string(&task["specification"]), expected);
+        assert_eq!(string(&task["data_model"]), if args.contains(&"-m32") { "ILP32" } else { "LP64" });
+    }
 }
 
 #[test]

@@ -65,20 +65,27 @@ pub fn violation_witness(
     content.run(&run);
     content.end(result, replay, &run);
     let segments = content.segments;
-    Some(document(report, frame, "violation_sequence", VIOLATION_VERSION, segments))
+    let configuration = configuration(result);
+    Some(document(report, frame, &configuration, ("violation_sequence", VIOLATION_VERSION), segments))
 }
 
 /// The witness of a proof. It holds no invariants: an explicit search has no short ones to give.
 #[must_use]
 pub fn correctness_witness(report: &Report<'_>, frame: &WitnessFrame) -> String {
-    document(report, frame, "invariant_set", CORRECTNESS_VERSION, Vec::new())
+    let configuration = report.results.first().map_or_else(String::new, configuration);
+    document(report, frame, &configuration, ("invariant_set", CORRECTNESS_VERSION), Vec::new())
+}
+
+/// How the answer was found.
+fn configuration(result: &PropertyResult<'_>) -> String {
+    format!("{} engine, fairness {}", result.engine, result.fairness)
 }
 
 fn document(
     report: &Report<'_>,
     frame: &WitnessFrame,
-    entry_type: &str,
-    version: &str,
+    configuration: &str,
+    (entry_type, version): (&str, &str),
     content: Vec<Yaml>,
 ) -> String {
     let names = frame.inputs.iter().map(|(name, _)| Yaml::text(name)).collect();
@@ -86,6 +93,7 @@ fn document(
     let producer = Yaml::Map(vec![
         ("name", Yaml::text("pdnet")),
         ("version", Yaml::text(report.version)),
+        ("configuration", Yaml::text(configuration)),
         ("command_line", Yaml::text(&frame.command_line)),
     ]);
     let task = Yaml::Map(vec![
