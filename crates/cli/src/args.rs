@@ -13,7 +13,7 @@ Examples:
   pdnet check counter.c --check assert,deadlock
   pdnet check peterson.c --ltl 'G(flag1 == 1 -> F(crit == 1))' --fair weak
   pdnet check task.c --prp unreach-call.prp --format json --timeout 5m --memory 4G
-  pdnet check task.yml --witness witness.yml     a task of SV-COMP: are the answers the expected ones?
+  pdnet check task.yml --witness witness.yml     a task of SV-COMP, with a witness for other tools
   pdnet net counter.c --format dot | dot -Tsvg > counter.svg
   pdnet automaton 'G(p -> F q)' --format hoa
 

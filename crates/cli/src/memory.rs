@@ -55,5 +55,8 @@ mod tests {
         assert_eq!(share(100), 1 << 20);
         assert_eq!(available("MemTotal: 1 kB\n"), None);
         assert_eq!(available("MemAvailable: much\n"), None);
+        if cfg!(target_os = "linux") {
+            assert!(default_limit().is_some_and(|limit| limit >= 1 << 20 && limit % (1 << 20) == 0));
+        }
     }
 }

@@ -264,9 +264,9 @@ int main(void) {
     assert_eq!(
         found,
         [
-            ("w.deadlock.yml".to_owned(), lines(&[create, lock, "0 target follow 8:5"])),
+            ("w.deadlock.yml".to_owned(), lines(&[create, lock, "1 target follow 4:51"])),
             ("w.ltl-2.yml".to_owned(), lines(&["0 target follow 5:1"])),
-            ("w.yml".to_owned(), lines(&[create, lock, "0 target follow 8:5"])),
+            ("w.yml".to_owned(), lines(&[create, lock, "1 target follow 4:51"])),
         ]
     );
     let spin = "int go;\nint main(void) {\n    while (!go) { }\n    return 0;\n}\n";

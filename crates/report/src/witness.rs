@@ -27,6 +27,7 @@ use pdnet_source::{File, Pos};
 use self::anchors::{Words, offset};
 use self::yaml::Yaml;
 use crate::accesses::AccessKind;
+use crate::blocked::Blocked;
 use crate::report::{Answer, PropertyResult, Report};
 use crate::run::{Run, RunEnd, RunStep};
 
@@ -260,12 +261,7 @@ impl<'a> Content<'a> {
         let last = |step: &RunStep| step.pos.map(|pos| (pos, step.function.clone(), step.thread));
         let target = match &run.end {
             RunEnd::Cycle(_) => return,
-            RunEnd::Deadlock(blocked) => blocked.iter().find_map(|blocked| {
-                let function = run.threads.function(blocked.thread).to_owned();
-                let seen = run.steps.iter().rev().find(|step| step.thread == blocked.thread);
-                let function = seen.map_or(function, |step| step.function.clone());
-                blocked.pos.map(|pos| (pos, function, blocked.thread))
-            }),
+            RunEnd::Deadlock(blocked) => blocked_last(run, blocked),
             RunEnd::Failure | RunEnd::Ended => None,
             RunEnd::Decided => forbidden_call(self.report.net, result, replay),
         };
@@ -400,6 +396,15 @@ fn is_shadowed(net: &Net, name: &str, function: &str) -> bool {
     net.places.iter().any(|place| {
         place.name == name && place.function.is_some_and(|owner| net.functions[owner].name == function)
     })
+}
+
+/// Where the thread that closed a deadlock is blocked: of those that are, the one that moved last.
+fn blocked_last(run: &Run, blocked: &[Blocked]) -> Option<(Pos, String, i64)> {
+    let place = |step: &RunStep| {
+        let blocked = blocked.iter().find(|blocked| blocked.thread == step.thread)?;
+        blocked.pos.map(|pos| (pos, step.function.clone(), step.thread))
+    };
+    run.steps.iter().rev().find_map(place)
 }
 
 /// Where a formula `G ! call(f)` is broken: at the call that a thread stands before.
