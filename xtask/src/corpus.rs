@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `index.rs` | the list of tasks, `index.tsv` |
+//! | `tasks.rs` | task definitions of SV-COMP |
 //! | `run.rs` | starts pdnet on each task, several at a time |
 //! | `judge.rs` | what a task's end means |
 //! | `results.rs` | the JSON of a whole run, and the comparison with an earlier one |
@@ -25,12 +26,14 @@ mod judge;
 mod results;
 mod run;
 mod summary;
+mod tasks;
 
 /// Run pdnet on a folder of programs with known answers, and count.
 ///
 /// DIR/index.tsv has a line with the names of its columns, then one line for each task. The columns are
 /// separated by tabs; needed are kind, file (below DIR), property and expected (true or false). Kinds that
-/// pdnet has no answer for are left out.
+/// pdnet has no answer for are left out. A folder without index.tsv is searched for task definitions of SV-COMP
+/// (.yml), whose properties with an expected verdict are the tasks; so is a list of them (.set).
 ///
 /// Every task ends in one class. correct, wrong: pdnet's answer is the expected one, or the other.
 /// unknown: exit code 5, or a check that this version does not have. refused: exit code 2. crashed: a bug,
@@ -40,7 +43,7 @@ mod summary;
 /// The exit code is 1 if a task is wrong or crashed.
 #[derive(Debug, Args)]
 pub(crate) struct CorpusArgs {
-    /// The folder with index.tsv.
+    /// The folder with index.tsv, or with task definitions; or a .set file; or one task definition.
     dir: PathBuf,
     /// Only tasks of these kinds, separated by commas; repeatable.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KINDS")]
@@ -74,13 +77,16 @@ pub(crate) struct CorpusArgs {
 /// Does it all, from top to bottom.
 pub(crate) fn corpus(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
     let path = args.dir.join("index.tsv");
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let index = index::parse(&text).with_context(|| format!("in {}", path.display()))?;
-    let n_other: usize = index.other_kinds.values().sum();
-    if args.kind.is_empty() && n_other > 0 {
-        let kinds: Vec<String> = index.other_kinds.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
-        eprintln!("left out, pdnet does not take them: {}", kinds.join(", "));
-    }
+    // Files in an index are below its folder; task definitions come with their whole path.
+    let (folder, tasks) = if path.is_file() {
+        (args.dir.as_path(), indexed(&path, args.kind.is_empty())?)
+    } else {
+        let mut found = Vec::new();
+        for definition in tasks::definitions(&args.dir)? {
+            found.extend(tasks::read(&definition)?);
+        }
+        (Path::new(""), found)
+    };
     let wanted = |task: &index::Task| {
         (args.kind.is_empty() || args.kind.contains(&task.kind))
             && args
@@ -88,10 +94,10 @@ pub(crate) fn corpus(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
                 .as_ref()
                 .is_none_or(|text| task.file.contains(text) || task.property.contains(text))
     };
-    let tasks: Vec<_> = index.tasks.into_iter().filter(wanted).collect();
+    let tasks: Vec<_> = tasks.into_iter().filter(wanted).collect();
     ensure!(!tasks.is_empty(), "no task is left");
     for task in &tasks {
-        let file = args.dir.join(&task.file);
+        let file = folder.join(&task.file);
         ensure!(file.is_file(), "{} is in the index, but there is no such file", file.display());
     }
     // Before the long part, so that a wrong name costs nothing, and so that it may be the output's name too.
@@ -108,7 +114,7 @@ pub(crate) fn corpus(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
         None => build()?,
     };
 
-    let runner = Runner::new(&args.dir, binary, args.timeout, &args.memory, &args.extra)?;
+    let runner = Runner::new(folder, binary, args.timeout, &args.memory, &args.extra)?;
     let jobs =
         args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let start = Instant::now();
@@ -124,6 +130,17 @@ pub(crate) fn corpus(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
     }
     let bad = results.iter().any(|it| matches!(it.judgement.class, Class::Wrong | Class::Crashed));
     Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The tasks of an index.
+fn indexed(path: &Path, says_others: bool) -> anyhow::Result<Vec<index::Task>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let index = index::parse(&text).with_context(|| format!("in {}", path.display()))?;
+    if says_others && !index.other_kinds.is_empty() {
+        let kinds: Vec<String> = index.other_kinds.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
+        eprintln!("left out, pdnet does not take them: {}", kinds.join(", "));
+    }
+    Ok(index.tasks)
 }
 
 /// Builds pdnet and says where it is.

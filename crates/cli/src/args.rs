@@ -13,6 +13,7 @@ Examples:
   pdnet check counter.c --check assert,deadlock
   pdnet check peterson.c --ltl 'G(flag1 == 1 -> F(crit == 1))' --fair weak
   pdnet check task.c --prp unreach-call.prp --format json --timeout 5m --memory 4G
+  pdnet check task.yml --witness witness.yml     a task of SV-COMP, with a witness for other tools
   pdnet net counter.c --format dot | dot -Tsvg > counter.svg
   pdnet automaton 'G(p -> F q)' --format hoa
 
@@ -43,8 +44,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Check properties of a program.
     ///
-    /// Properties come from the options --ltl, --prp and --check; where none of them is given, from
-    /// comments `//@ ltl NAME: FORMULA` and `//@ check NAMES` in the program; where there are none either,
+    /// Properties come from the options --ltl, --prp and --check; where none of them is given, from the task
+    /// definition, if there is one; else from comments `//@ ltl NAME: FORMULA` and `//@ check NAMES` in the program; where there are none either,
     /// the checks assert and deadlock are done. For each property there is one answer: it holds, it is
     /// violated by a run that is shown, or it is not known, with the reason.
     Check(CheckArgs),
@@ -58,7 +59,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckArgs {
-    /// The program: a C file (.c), or a preprocessed one (.i).
+    /// The program: a C file (.c), or a preprocessed one (.i); or a task definition of SV-COMP (.yml).
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) properties: PropertyArgs,
@@ -81,6 +82,12 @@ pub(crate) struct CheckArgs {
     /// How to print the result: for people, or as one JSON object.
     #[arg(long, value_enum, default_value_t = ResultFormat::Text, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) format: ResultFormat,
+    /// Write a witness for other tools to this file, in the YAML format of SV-COMP.
+    ///
+    /// For the first property that is violated, the run; for each further one the same in a file with the
+    /// property's name in its name (witness.deadlock.yml). If all hold, a correctness witness.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) witness: Option<PathBuf>,
     /// Print nothing but the result and errors.
     ///
     /// The result is the last line; with --format json, the object.
@@ -112,12 +119,15 @@ pub(crate) struct PropertyArgs {
     /// ended. arithmetic: division by zero. memory: accesses outside of objects. locks: misuse of mutexes and threads.
     #[arg(long, value_name = "NAMES")]
     pub(crate) check: Vec<String>,
+    /// Only this property of the task definition, by the name of its file without .prp; repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) property: Vec<String>,
 }
 
 impl PropertyArgs {
     /// Whether the user asked for something.
     pub(crate) const fn is_empty(&self) -> bool {
-        self.ltl.is_empty() && self.prp.is_empty() && self.check.is_empty()
+        self.ltl.is_empty() && self.prp.is_empty() && self.check.is_empty() && self.property.is_empty()
     }
 }
 
@@ -133,9 +143,16 @@ pub(crate) struct FrontArgs {
     /// Let a thread that waits on a condition variable wake up without a signal, as POSIX allows.
     #[arg(long)]
     pub(crate) spurious_wakeups: bool,
-    /// The sizes of the types: long and pointers have 64 bits (LP64) or 32 (ILP32).
-    #[arg(long, value_enum, ignore_case = true, default_value_t = DataModel::Lp64, value_name = "MODEL")]
-    pub(crate) data_model: DataModel,
+    /// The sizes of the types: long and pointers have 64 bits (LP64, the default) or 32 (ILP32).
+    #[arg(long, value_enum, ignore_case = true, value_name = "MODEL", group = "model")]
+    pub(crate) data_model: Option<DataModel>,
+    /// The same as compilers have it: -m32 is ILP32, -m64 is LP64. Also --32 and --64.
+    #[arg(short = 'm', value_enum, value_name = "BITS", group = "model")]
+    pub(crate) bits: Option<Bits>,
+    #[arg(long = "32", hide = true, group = "model")]
+    pub(crate) bits_32: bool,
+    #[arg(long = "64", hide = true, group = "model")]
+    pub(crate) bits_64: bool,
     /// A folder with headers; repeatable.
     #[arg(short = 'I', value_name = "DIR")]
     pub(crate) include_dirs: Vec<PathBuf>,
@@ -155,13 +172,15 @@ pub(crate) struct FrontArgs {
 }
 
 /// When to give up. That is an ordinary outcome: unknown, with what was found up to then.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(crate) struct LimitArgs {
     /// Stop after this time: seconds, or with a unit as in 500ms, 10s, 5m, 1h.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
     /// Stop when states and search take this much memory, as in 500M, 4G, 4GiB.
+    ///
+    /// Where it is not given: three quarters of the memory that is free when pdnet starts.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
     /// Stop after this many states, as in 100000, 5M.
@@ -218,12 +237,22 @@ pub(crate) enum Atomicity {
     Statement,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DataModel {
+    #[default]
     #[value(name = "LP64")]
     Lp64,
     #[value(name = "ILP32")]
     Ilp32,
+}
+
+/// A data model by the size of pointers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Bits {
+    #[value(name = "32")]
+    Ilp32,
+    #[value(name = "64")]
+    Lp64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -253,10 +282,20 @@ pub(crate) enum AutomatonFormat {
 }
 
 impl FrontArgs {
+    /// The data model that was asked for.
+    pub(crate) fn data_model(&self) -> Option<DataModel> {
+        let bits = self.bits.map(|bits| match bits {
+            Bits::Ilp32 => DataModel::Ilp32,
+            Bits::Lp64 => DataModel::Lp64,
+        });
+        let flag = self.bits_32.then_some(DataModel::Ilp32).or(self.bits_64.then_some(DataModel::Lp64));
+        self.data_model.or(bits).or(flag)
+    }
+
     /// The options of the front end's reader.
-    pub(crate) fn load_options(&self) -> pdnet_front_c::Options {
+    pub(crate) fn load_options(&self, model: DataModel) -> pdnet_front_c::Options {
         pdnet_front_c::Options {
-            data_model: match self.data_model {
+            data_model: match model {
                 DataModel::Lp64 => pdnet_front_c::types::DataModel::Lp64,
                 DataModel::Ilp32 => pdnet_front_c::types::DataModel::Ilp32,
             },
@@ -278,6 +317,13 @@ impl FrontArgs {
             max_depth: self.depth,
             ..Default::default()
         }
+    }
+}
+
+impl LimitArgs {
+    /// The limits that count: memory is limited even where the user did not say so.
+    pub(crate) fn or_default(&self) -> Self {
+        Self { memory: self.memory.or_else(crate::memory::default_limit), ..self.clone() }
     }
 }
 

@@ -34,6 +34,18 @@ impl Check {
         }
     }
 
+    /// What it says, as a property file would. The last two are no properties of the competition; their
+    /// words are made like those of it.
+    pub(crate) const fn formula(self) -> &'static str {
+        match self {
+            Self::Assert => "G ! call(reach_error())",
+            Self::Deadlock => "G ! deadlock",
+            Self::Memory => "G valid-deref",
+            Self::Arithmetic => "G ! arithmetic-error",
+            Self::Locks => "G valid-locks",
+        }
+    }
+
     /// The property of the net.
     pub(crate) fn property(self, net: &Net) -> Property {
         match self {

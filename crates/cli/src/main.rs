@@ -12,13 +12,17 @@ mod bug;
 mod checks;
 mod engine;
 mod exit;
+mod job;
+mod memory;
 mod net;
 mod pipeline;
 mod progress;
 mod properties;
 mod session;
 mod settle;
+mod task;
 mod units;
+mod witness;
 
 use std::process::ExitCode;
 

@@ -10,7 +10,12 @@ use crate::session::Session;
 
 /// Prints the net, as it is before any property asks for observers.
 pub(crate) fn print_net(args: &NetArgs, session: &mut Session) -> Result<ExitStatus, Failure> {
-    let loaded = load(&mut session.map, &args.file, &args.front.load_options()).map_err(refused)?;
+    let loaded = load(
+        &mut session.map,
+        &args.file,
+        &args.front.load_options(args.front.data_model().unwrap_or_default()),
+    )
+    .map_err(refused)?;
     let lowered = lower(&session.map, &loaded.program, &[], &args.front.lower_options()).map_err(refused)?;
     session.show(&loaded.warnings);
     session.show(&lowered.warnings);

@@ -8,10 +8,13 @@ use pdnet_source::{Diagnostic, Severity};
 
 use crate::args::{Atomicity, CheckArgs, ResultFormat, When};
 use crate::exit::{ExitStatus, Failure};
+use crate::job::resolve_job;
 use crate::progress::Display;
 use crate::properties::{Properties, Wanted, resolve_properties};
 use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
+use crate::task::{report_of, unexpected};
+use crate::witness::write_witnesses;
 
 /// Checks the properties of a program and prints the answers.
 pub(crate) fn check(
@@ -19,10 +22,14 @@ pub(crate) fn check(
     session: &mut Session,
     engine: &dyn Engine,
 ) -> Result<ExitStatus, Failure> {
+    // What was given: a program, or a task that names one.
+    let job = resolve_job(&mut session.map, args).map_err(refused)?;
     // Text to tree.
-    let loaded = load(&mut session.map, &args.file, &args.front.load_options()).map_err(refused)?;
+    let loaded = load(&mut session.map, &job.program, &args.front.load_options(job.data_model));
+    let loaded = loaded.map_err(refused)?;
     // What is asked of it.
-    let asked = resolve_properties(&mut session.map, &args.properties, &loaded.annotations, args.reduce);
+    let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
+    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, args.reduce);
     let asked = asked.map_err(refused)?;
     // Tree to net.
     let lowered = lower(&session.map, &loaded.program, &asked.formulas(), &args.front.lower_options());
@@ -36,7 +43,8 @@ pub(crate) fn check(
     // Net to verdicts, all properties in one request.
     session.catch_interrupts();
     let display = progress_display(args);
-    let search = Search { session, engine, net: &lowered.net, limits: &args.limits, display };
+    let limits = args.limits.or_default();
+    let search = Search { session, engine, net: &lowered.net, limits: &limits, display };
     let fairness = args.fair.into();
     let outcomes = search.ask(&properties, fairness, "search")?;
     // Verdicts to answers: a violation counts once it is replayed.
@@ -57,9 +65,15 @@ pub(crate) fn check(
         net: &lowered.net,
         map: &session.map,
         results,
-        notes: notes(args, asked.notes),
+        task: task.map(|task| report_of(task, &asked.questions)),
+        notes: notes(args, &asked.notes),
     };
     print(args, session, &report)?;
+    // Loud, also where nothing else is said: somebody is wrong.
+    session.show(&unexpected(&report, &asked.questions));
+    if let Some(path) = &args.witness {
+        write_witnesses(path, &job, &asked, &report)?;
+    }
     Ok(match report.overall() {
         Overall::True => ExitStatus::Success,
         Overall::False(_) => ExitStatus::Violated,
@@ -120,7 +134,8 @@ fn progress_display(args: &CheckArgs) -> Display {
     }
 }
 
-fn notes(args: &CheckArgs, mut notes: Vec<String>) -> Vec<String> {
+fn notes(args: &CheckArgs, asked: &[String]) -> Vec<String> {
+    let mut notes = asked.to_vec();
     if args.front.atomicity == Atomicity::Statement {
         let note = "each statement was taken as one step (--atomicity statement): \
                     what another thread does in the middle of a statement is not seen";

@@ -1,13 +1,17 @@
-//! What is to be checked: from the options, from the comments of the program, or by default.
+//! What is to be checked: from the options, from a task, from the comments of the program, or by default.
+
+mod of_task;
 
 use std::path::Path;
 
 use pdnet_front_c::{Annotation, AnnotationKind};
 use pdnet_logic::{AtomKind, Formula, Ltl, parse_formula, parse_formula_at, parse_property_file};
+use pdnet_report::Question;
 use pdnet_source::{Diagnostic, File, SourceMap, Span};
 
 use crate::args::{PropertyArgs, Reduce};
 use crate::checks::{self, Check};
+use crate::task::{Task, TaskProperty};
 
 /// A property before there is a net.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub(crate) struct NamedFormula {
     pub(crate) class: &'static str,
     /// The formula.
     pub(crate) formula: Formula,
+    /// The whole property file that it comes from, in the user's words; or what one would say.
+    pub(crate) specification: String,
 }
 
 /// All that is to be checked.
@@ -34,6 +40,8 @@ pub(crate) struct NamedFormula {
 pub(crate) struct Properties {
     /// In the order in which it was asked for.
     pub(crate) wanted: Vec<Wanted>,
+    /// The properties of the task among it, each with the numbers of what it consists of.
+    pub(crate) questions: Vec<(TaskProperty, Question)>,
     /// What the user should know about it.
     pub(crate) notes: Vec<String>,
 }
@@ -47,27 +55,42 @@ impl Properties {
         });
         formulas.collect()
     }
+
+    /// What was asked for at this place, in the words of property files.
+    pub(crate) fn specification(&self, position: usize) -> String {
+        match self.wanted.get(position) {
+            Some(Wanted::Check(check)) => property_line(check.formula()),
+            Some(Wanted::Formula(named)) => named.specification.clone(),
+            None => String::new(),
+        }
+    }
 }
 
-/// Finds out what is to be checked. Options take the place of the comments in the program.
+/// Finds out what is to be checked. Options take the place of the task's properties, and these the place of
+/// the comments in the program.
 ///
 /// # Errors
 /// All that is wrong with formulas, property files and names.
 pub(crate) fn resolve_properties(
     map: &mut SourceMap,
     args: &PropertyArgs,
+    task: Option<&Task>,
     annotations: &[Annotation],
     reduce: Reduce,
 ) -> Result<Properties, Vec<Diagnostic>> {
     let mut resolver = Resolver { map, reduce, found: Properties::default(), errors: Vec::new() };
-    if args.is_empty() {
+    let of_task = task.map_or(&[][..], |task| &task.properties);
+    if args.is_empty() && !of_task.is_empty() {
+        resolver.whole_task(of_task);
+    } else if args.is_empty() {
         annotations.iter().for_each(|annotation| resolver.annotation(annotation));
         if annotations.is_empty() {
             resolver.default_checks();
         }
     } else {
         args.ltl.iter().for_each(|text| resolver.option_ltl(text));
-        args.prp.iter().for_each(|path| resolver.property_file(path));
+        args.prp.iter().for_each(|path| resolver.option_prp(path, of_task));
+        args.property.iter().for_each(|name| resolver.option_property(name, task));
         args.check.iter().for_each(|names| resolver.option_check(names));
     }
     let Resolver { found, errors, .. } = resolver;
@@ -137,6 +160,9 @@ impl Resolver<'_> {
         };
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let n_properties = properties.len();
+        let lines: Vec<String> =
+            properties.iter().map(|property| property_line(self.text(property.span))).collect();
+        let first = self.found.wanted.len();
         for (position, property) in properties.into_iter().enumerate() {
             if property.entry.text != "main" {
                 let message = format!("runs start in `main`, not in `{}`", property.entry.text);
@@ -148,6 +174,17 @@ impl Resolver<'_> {
             let class = class_of(&property.formula);
             self.formula(Some(name), class, property.formula, property.span);
         }
+        for wanted in &mut self.found.wanted[first..] {
+            if let Wanted::Formula(named) = wanted {
+                named.specification = lines.join("\n");
+            }
+        }
+    }
+
+    /// What stands there.
+    fn text(&self, span: Span) -> &str {
+        let text = &self.map.file(span.file).text;
+        text.get(span.start as usize..span.end as usize).unwrap_or("").trim()
     }
 
     fn check(&mut self, name: &str, span: Span) {
@@ -169,8 +206,7 @@ impl Resolver<'_> {
         for atom in &formula.atoms {
             if let Some(what) = unsupported(&atom.kind) {
                 let message = format!("`{atom}` cannot be checked yet: {what}");
-                let error =
-                    Diagnostic::error("unsupported-property", message).at(atom.span, "not in this version");
+                let error = Diagnostic::error(UNSUPPORTED, message).at(atom.span, "not in this version");
                 self.errors.push(error);
             }
         }
@@ -183,9 +219,18 @@ impl Resolver<'_> {
                 }
             }
         }
-        self.found.wanted.push(Wanted::Formula(NamedFormula { name, class, formula }));
+        let specification = property_line(self.text(span));
+        self.found.wanted.push(Wanted::Formula(NamedFormula { name, class, formula, specification }));
     }
 }
+
+/// A formula as a line of a property file.
+fn property_line(formula: &str) -> String {
+    format!("CHECK( init(main()), LTL({formula}) )")
+}
+
+/// The id of the complaint that a property cannot be checked yet.
+const UNSUPPORTED: &str = "unsupported-property";
 
 /// What an atom of the competition needs that we do not have.
 const fn unsupported(kind: &AtomKind) -> Option<&'static str> {
@@ -269,12 +314,12 @@ mod tests {
 
     fn args(ltl: &[&str], check: &[&str]) -> PropertyArgs {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        PropertyArgs { ltl: owned(ltl), prp: Vec::new(), check: owned(check) }
+        PropertyArgs { ltl: owned(ltl), prp: Vec::new(), check: owned(check), property: Vec::new() }
     }
 
     fn names(args: &PropertyArgs, annotations: &[Annotation]) -> Result<Vec<String>, Vec<Diagnostic>> {
         let mut map = SourceMap::new();
-        let properties = resolve_properties(&mut map, args, annotations, Reduce::All)?;
+        let properties = resolve_properties(&mut map, args, None, annotations, Reduce::All)?;
         let name = |wanted: &Wanted| match wanted {
             Wanted::Check(check) => check.name().to_owned(),
             Wanted::Formula(named) => format!("{} = {} ({})", named.name, named.formula, named.class),
@@ -284,7 +329,7 @@ mod tests {
 
     fn error(args: &PropertyArgs) -> (String, String) {
         let mut map = SourceMap::new();
-        let errors = resolve_properties(&mut map, args, &[], Reduce::All).unwrap_err();
+        let errors = resolve_properties(&mut map, args, None, &[], Reduce::All).unwrap_err();
         let label = &errors[0].labels[0];
         let text = &map.file(label.span.file).text[label.span.start as usize..label.span.end as usize];
         (errors[0].id.to_owned(), text.to_owned())

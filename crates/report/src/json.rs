@@ -14,7 +14,12 @@
 //! | `reductions` | for each reduction `name`, `before`, `after`, `seconds`; empty in this version |
 //! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
 //! | `results` | one object for each property, in the order asked for |
+//! | `task` | where the properties come from a task definition: `definition`, `properties`; else `null` |
 //! | `notes` | texts that the user should know |
+//!
+//! A property of a task: `name`, `verdict`, `expected` (`"true"`, `"false"` or `null`), `subproperty`, `agreement`
+//! (`"expected"`, `"unexpected"`, `"open"` where there is no answer, `null` where none is expected), `reason` (a text,
+//! where the verdict is unknown).
 //!
 //! A result:
 //!
@@ -57,6 +62,7 @@ use crate::accesses::AccessKind;
 use crate::advice::{advice, reason_pos};
 use crate::report::{Answer, Overall, ProbeAnswer, PropertyResult, Report};
 use crate::run::{AtomValue, Run, RunEnd, RunStep};
+use crate::task::{Agreement, Question};
 
 /// The name and version of the schema.
 pub const RESULT_SCHEMA: &str = "pdnet-result/1";
@@ -75,15 +81,32 @@ pub fn result_json(report: &Report<'_>) -> String {
             arcs: report.net.n_arcs(),
         },
         reductions: [],
-        verdict: match report.overall() {
-            Overall::True => "true",
-            Overall::False(_) => "false",
-            Overall::Unknown(_) => "unknown",
-        },
+        verdict: report.overall().name(),
         results,
+        task: task_of(report),
         notes: &report.notes,
     };
     to_json(&object)
+}
+
+fn task_of<'a>(report: &'a Report<'_>) -> Option<TaskObject<'a>> {
+    let task = report.task.as_ref()?;
+    let property = |question: &'a Question| {
+        let answer = report.answer_to(question);
+        let expected = question.expected.as_ref();
+        TaskPropertyObject {
+            name: &question.name,
+            verdict: answer.name(),
+            reason: if let Overall::Unknown(reason) = answer { Some(reason.to_string()) } else { None },
+            expected: expected.map(|expected| if expected.holds { "true" } else { "false" }),
+            subproperty: expected.and_then(|expected| expected.subproperty.as_deref()),
+            agreement: report.agreement(question).map(Agreement::name),
+        }
+    };
+    Some(TaskObject {
+        definition: &task.definition,
+        properties: task.questions.iter().map(property).collect(),
+    })
 }
 
 /// Serialisation of our own types cannot fail: keys are strings, numbers are finite or become `null`.
@@ -102,6 +125,7 @@ struct Object<'a> {
     reductions: [(); 0],
     verdict: &'static str,
     results: Vec<ResultObject<'a>>,
+    task: Option<TaskObject<'a>>,
     notes: &'a [String],
 }
 
@@ -109,6 +133,22 @@ struct Object<'a> {
 struct Tool<'a> {
     name: &'static str,
     version: &'a str,
+}
+
+#[derive(Serialize)]
+struct TaskObject<'a> {
+    definition: &'a str,
+    properties: Vec<TaskPropertyObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct TaskPropertyObject<'a> {
+    name: &'a str,
+    verdict: &'static str,
+    reason: Option<String>,
+    expected: Option<&'static str>,
+    subproperty: Option<&'a str>,
+    agreement: Option<&'static str>,
 }
 
 #[derive(Serialize)]

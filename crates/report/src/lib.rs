@@ -7,6 +7,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `report` | what is to be reported: the answers to all properties |
+//! | `task` | the answers to a task beside the expected ones |
 //! | `accesses` | which cells a step reads and writes, and their values |
 //! | `threads` | which function each thread of a run was started with |
 //! | `blocked` | why a thread cannot move |
@@ -15,6 +16,7 @@
 //! | `style`, `layout`, `table`, `text` | the text for people |
 //! | `advice` | what to do when an answer is not known |
 //! | `json` | the result as JSON |
+//! | `witness` | a violation or a proof as a witness for other tools |
 //! | `net_json`, `net_dot` | the net as JSON, and as a drawing |
 //! | `automaton_text` | an automaton for people |
 
@@ -32,8 +34,10 @@ mod report;
 mod run;
 mod style;
 mod table;
+mod task;
 mod text;
 mod threads;
+mod witness;
 mod words;
 
 pub use automaton_text::automaton_text;
@@ -42,4 +46,6 @@ pub use layout::human_bytes;
 pub use net_dot::net_dot;
 pub use net_json::{NET_SCHEMA, net_json};
 pub use report::{Answer, Overall, Probe, ProbeAnswer, PropertyResult, Report};
+pub use task::{Agreement, Expected, Question, TaskReport};
 pub use text::{DEFAULT_WIDTH, TextOptions, result_text, verdict_line};
+pub use witness::{WitnessFrame, correctness_witness, violation_witness};

@@ -6,6 +6,8 @@ use pdnet_check::{Fairness, Property, Replay, Starved, Stats, StopReason};
 use pdnet_net::Net;
 use pdnet_source::{Pos, SourceMap};
 
+use crate::task::TaskReport;
+
 /// The answers to all properties of one program.
 #[derive(Debug)]
 pub struct Report<'a> {
@@ -19,6 +21,8 @@ pub struct Report<'a> {
     pub map: &'a SourceMap,
     /// The answers, in the order in which the properties were asked for.
     pub results: Vec<PropertyResult<'a>>,
+    /// The task that the properties come from, where they come from one.
+    pub task: Option<TaskReport>,
     /// What the user should know beside the answers.
     pub notes: Vec<String>,
 }
@@ -90,15 +94,8 @@ impl Report<'_> {
     /// The answer to all properties together. Of no properties: true.
     #[must_use]
     pub fn overall(&self) -> Overall<'_> {
-        let mut unknown = None;
-        for result in &self.results {
-            match &result.answer {
-                Answer::Violated(_) => return Overall::False(result.property.class),
-                Answer::Unknown(reason) => unknown = unknown.or(Some(reason)),
-                Answer::Holds => {}
-            }
-        }
-        unknown.map_or(Overall::True, Overall::Unknown)
+        let questions = self.task.iter().flat_map(|task| &task.questions);
+        Overall::of(&self.results, questions.filter_map(|question| question.refused.as_ref()).next())
     }
 
     /// The name of the file of a position.
@@ -117,6 +114,38 @@ impl Report<'_> {
     /// `file:line`.
     pub(crate) fn place_name(&self, pos: Pos) -> String {
         format!("{}:{}", self.file_name(pos), pos.line)
+    }
+}
+
+impl<'a> Overall<'a> {
+    /// The answer to these results together; `refused` is the reason why something else was not checked.
+    pub(crate) fn of(results: &'a [PropertyResult<'_>], refused: Option<&'a StopReason>) -> Self {
+        let mut unknown = None;
+        for result in results {
+            match &result.answer {
+                Answer::Violated(_) => return Overall::False(result.property.class),
+                Answer::Unknown(reason) => unknown = unknown.or(Some(reason)),
+                Answer::Holds => {}
+            }
+        }
+        unknown.or(refused).map_or(Overall::True, Overall::Unknown)
+    }
+
+    /// The word in the JSON output.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::True => "true",
+            Self::False(_) => "false",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
+impl PropertyResult<'_> {
+    /// Whether there is a run that breaks it.
+    #[must_use]
+    pub const fn is_violated(&self) -> bool {
+        matches!(self.answer, Answer::Violated(_))
     }
 }
 

@@ -6,8 +6,8 @@ use pdnet_source::Pos;
 
 use crate::accesses::{Access, accesses};
 use crate::blocked::{Blocked, blocked_threads, mutex_of};
-use crate::threads::Threads;
-use crate::words::{Phrase, Weight, phrases};
+use crate::threads::{Threads, created};
+use crate::words::{Phrase, Weight, inputs, phrases};
 
 /// Longer arrays are cut where final values are shown.
 const MAX_SHOWN_CELLS: u32 = 16;
@@ -44,6 +44,10 @@ pub(crate) struct RunStep {
     pub(crate) label: String,
     /// The cells that it touches, mutexes aside.
     pub(crate) accesses: Vec<Access>,
+    /// The values of the inputs that it takes.
+    pub(crate) inputs: Vec<i128>,
+    /// The threads that it creates.
+    pub(crate) created: Vec<i64>,
     /// The step in words.
     pub(crate) phrases: Vec<Phrase>,
     /// The atoms whose value it changes, with the new value.
@@ -150,6 +154,8 @@ fn run_step(
         pos: data.pos,
         action: data.action,
         label: data.label.clone(),
+        inputs: inputs(net, &step.firing).collect(),
+        created: created(net, &step.firing).into_iter().map(|(thread, _)| thread).collect(),
         phrases: phrases(net, threads, before.0, &step.firing, &accesses),
         accesses,
         atoms: atom_values(property, before.1, step.letter, false),

@@ -11,6 +11,7 @@ use crate::report::{Answer, ProbeAnswer, PropertyResult, Report};
 use crate::run::{Run, RunEnd};
 use crate::style::{Style, paint};
 use crate::table::{run_table, short_place};
+use crate::task::Agreement;
 use crate::threads::Threads;
 
 /// The width of the text where nothing else is known.
@@ -40,6 +41,7 @@ pub fn result_text(report: &Report<'_>, options: TextOptions) -> String {
         writer.out.push('\n');
         writer.result(result);
     }
+    writer.task();
     if !report.notes.is_empty() {
         writer.out.push('\n');
         for note in &report.notes {
@@ -66,6 +68,22 @@ impl Writer<'_> {
         let line =
             format!("pdnet {}: {}, a net of {}", self.report.version, self.report.input, size.join(", "));
         self.paragraph("", &line, Style::Dim);
+    }
+
+    /// The properties of the task, each with what was expected.
+    fn task(&mut self) {
+        let Some(task) = self.report.task.as_ref().filter(|task| !task.questions.is_empty()) else { return };
+        self.out.push('\n');
+        self.paragraph("", &format!("task {}:", task.definition), Style::Bold);
+        for (agreement, line) in self.report.task_lines() {
+            let style = match agreement {
+                Some(Agreement::Expected) => Style::Good,
+                Some(Agreement::Unexpected) => Style::Bad,
+                Some(Agreement::Open) => Style::Unsure,
+                None => Style::Plain,
+            };
+            self.paragraph("  ", &line, style);
+        }
     }
 
     /// Lines of the whole width, each behind `indent`.

@@ -46,11 +46,7 @@ pub(crate) fn phrases(
     // A decision comes after the reads that it rests on; everything else comes first.
     let (first, last) = if is_decision(data.action) { (None, action) } else { (action, None) };
     phrases.extend(first);
-    for (var, var_data) in data.vars.iter_enumerated().filter(|(_, var)| var.choice.is_some()) {
-        let value = match var_data.base {
-            pdnet_net::Base::Int(ty) => ty.to_i128(firing.binding[var.index()]),
-            _ => firing.binding[var.index()].into(),
-        };
+    for value in inputs(net, firing) {
         phrases.push(Phrase { text: format!("input {value}"), weight: Weight::Read });
     }
     let telling = |access: &&Access| !access.internal && is_telling(data.action, firing, access);
@@ -82,6 +78,18 @@ pub(crate) fn phrases(
         phrase
     }));
     phrases
+}
+
+/// The inputs that the firing takes: variables that are free to have any value.
+pub(crate) fn inputs(net: &Net, firing: &Firing) -> impl Iterator<Item = i128> {
+    let vars = net.transitions[firing.transition].vars.iter_enumerated();
+    vars.filter(|(_, data)| data.choice.is_some()).map(|(var, data)| {
+        let value = firing.binding[var.index()];
+        match data.base {
+            pdnet_net::Base::Int(ty) => ty.to_i128(value),
+            _ => value.into(),
+        }
+    })
 }
 
 /// Whether an access says something that the words for the action do not. Values of `pthread_t` are the

@@ -127,6 +127,7 @@ fn a_lasso_as_json() {
               }
             }
           ],
+          "task": null,
           "notes": []
         }
     "#]]

@@ -20,6 +20,9 @@ pub(crate) enum Kind {
     /// A formula holds.
     #[value(name = "c-ltl")]
     Ltl,
+    /// A property of a task definition; these do not stand in an index.
+    #[value(name = "task")]
+    Task,
 }
 
 impl Kind {
@@ -30,6 +33,7 @@ impl Kind {
             Self::Race => "c-race",
             Self::Deadlock => "c-deadlock",
             Self::Ltl => "c-ltl",
+            Self::Task => "task",
         }
     }
 }
@@ -58,6 +62,7 @@ impl Task {
             Kind::Race => check("race"),
             Kind::Deadlock => check("deadlock"),
             Kind::Ltl => formula(),
+            Kind::Task => vec!["--property".to_owned(), self.property.clone()],
         }
     }
 }
@@ -169,6 +174,7 @@ mod tests {
             (Kind::Race, "no-data-race", "--check race"),
             (Kind::Deadlock, "no deadlock", "--check deadlock"),
             (Kind::Ltl, "F(x == 1)", "--ltl F(x == 1)"),
+            (Kind::Task, "unreach-call", "--property unreach-call"),
         ] {
             let task = Task { kind, file: "a.c".into(), property: property.into(), expected: true };
             assert_eq!(task.question().join(" "), options);

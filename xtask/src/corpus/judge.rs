@@ -76,13 +76,17 @@ pub(crate) fn judge(expected: bool, end: &End, stdout: &str, stderr: &str) -> Ju
                     (Class::Crashed, format!("exit code {code}, but the verdict {}", object["verdict"]))
                 }
                 Ok(object) if *code == 5 => (Class::Unknown, unknown_reason(&object)),
+                // The right verdict for the wrong part of a property.
+                Ok(object) if contradicts(&object) => (Class::Wrong, format!("{said}, but not as expected")),
                 Ok(_) if (*code == 0) == expected => (Class::Correct, String::new()),
                 Ok(_) => (Class::Wrong, format!("{said} instead of {expected}")),
             }
         }
         End::Exit(2) => match first_error(stderr) {
             // That is a question that pdnet has no answer to, whatever the program is.
-            Some(("unsupported-check", message)) => (Class::Unknown, message.to_owned()),
+            Some(("unsupported-check" | "unsupported-property", message)) => {
+                (Class::Unknown, message.to_owned())
+            }
             Some((id, message)) => (Class::Refused, format!("{id}: {message}")),
             None => (Class::Crashed, "exit code 2 without a diagnostic".to_owned()),
         },
@@ -93,6 +97,12 @@ pub(crate) fn judge(expected: bool, end: &End, stdout: &str, stderr: &str) -> Ju
         }
     };
     Judgement { class, reason }
+}
+
+/// Whether pdnet itself says that its answer is not the one that the task expects.
+fn contradicts(object: &Value) -> bool {
+    let properties = object["task"]["properties"].as_array().map_or(&[][..], Vec::as_slice);
+    properties.iter().any(|it| it["agreement"] == "unexpected")
 }
 
 /// Why the first property without an answer has none.
@@ -121,11 +131,13 @@ mod tests {
         let race = "error[unsupported-check]: the check `race` does not exist yet\n";
         let panicked = "note: a\nthread 'main' panicked at a.rs:3\n";
         let (yes, no) = (r#"{"verdict": "true"}"#, r#"{"verdict": "false"}"#);
+        let other_part = r#"{"verdict": "false", "task": {"properties": [{"agreement": "unexpected"}]}}"#;
         for (expected, end, stdout, stderr, class, reason) in [
             (true, End::Exit(0), yes, "", Class::Correct, ""),
             (false, End::Exit(10), no, "", Class::Correct, ""),
             (false, End::Exit(0), yes, "", Class::Wrong, "true instead of false"),
             (true, End::Exit(10), no, "", Class::Wrong, "false instead of true"),
+            (false, End::Exit(10), other_part, "", Class::Wrong, "false, but not as expected"),
             (true, End::Exit(0), no, "", Class::Crashed, "exit code 0, but the verdict \"false\""),
             (true, End::Exit(0), "", "", Class::Crashed, "exit code 0 without a JSON object"),
             (true, End::Exit(5), unknown, "", Class::Unknown, "time limit 3 s"),
