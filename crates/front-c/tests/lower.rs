@@ -565,21 +565,10 @@ fn atoms_have_their_values_at_the_end() {
 const REFUSED: &[(&str, &str)] = &[
     (
         "int main(void) { int n = 3; int a[n]; a[0] = 1; __pdnet_assert(a[0] == 0); return 0; }",
-        "length is not constant",
+        "size is not constant",
     ),
-    (
-        "int main(void) { int x = 1; int *p = &x; *p = 2; __pdnet_assert(x == 1); return 0; }",
-        "pointers to this object",
-    ),
-    ("struct s { int a; }; struct s g; int main(void) { g.a = 1; return 0; }", "structs"),
-    ("int main(void) { double d = 1.5; return d > 1; }", "floating-point"),
-    ("int f(void) { return 1; } int main(void) { int (*p)(void) = f; return p(); }", "function pointer"),
+    ("int main(void) { long double d = 1.5; return d > 1; }", "long double"),
     ("int putchar(int); int main(void) { return putchar(65) == 65; }", "result of `putchar`"),
-    (
-        "void *a(void *p) { return 0; } int main(void) { pthread_t h; int s; pthread_create(&h, 0, a, 0); pthread_join(h, (void **)&s); return s; }",
-        "size of a pointer",
-    ),
-    ("int first(const char *s) { return *s; } int main(void) { return first(\"abc\"); }", "string literal"),
     ("int g(int); int main(void) { return g(1); }", "`g` has no body"),
 ];
 

@@ -1,0 +1,309 @@
+//! Pointers, structs, unions, the heap, floating point: what the runs of programs can do.
+
+mod runs;
+
+use pdnet_front_c::LowerOptions;
+
+const PRELUDE: &str = "\
+typedef unsigned long pthread_t; typedef struct { int k; } pthread_mutex_t; typedef struct { int k; } pthread_cond_t;
+typedef struct { int k; } pthread_attr_t; typedef struct { int k; } pthread_mutexattr_t; typedef unsigned long size_t;
+int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
+int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *);
+int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *);
+int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *); int pthread_cond_signal(pthread_cond_t *);
+void *malloc(size_t); void *calloc(size_t, size_t); void *realloc(void *, size_t); void free(void *);
+void *memset(void *, int, size_t); void *memcpy(void *, const void *, size_t);
+void __pdnet_assert(_Bool); void abort(void); int printf(const char *, ...); int __VERIFIER_nondet_int(void);
+";
+
+/// Each row: a name, the program, and what its runs can do: `fails`, `deadlocks`, names of faults, `bounds`,
+/// or `fine` for none of these.
+const PROGRAMS: &[(&str, &str, &str)] = &[
+    (
+        "a pointer to a local",
+        "int main(void) { int x = 1; int *p = &x; *p = 2; A(x == 2); return 0; }",
+        "fine",
+    ),
+    (
+        "a field",
+        "struct s { int a, b; } g; int main(void) { g.a = 1; g.b = 2; A(g.a == 1 && g.b == 2); return 0; }",
+        "fine",
+    ),
+    (
+        "a field through a pointer",
+        "struct s { int a, b; } g; int main(void) { struct s *p = &g; p->b = 3; A(g.b == 3 && g.a == 0); return 0; }",
+        "fine",
+    ),
+    (
+        "a pointer to a field",
+        "struct s { int a, b; } g; int main(void) { int *p = &g.b; *p = 3; A(g.b == 3 && g.a == 0); return 0; }",
+        "fine",
+    ),
+    (
+        "an array of structs",
+        "struct s { char c; int a[2]; } g[3]; int main(void) { int i = 2; g[i].a[1] = 7; struct s *p = g; p += 2; A(p->a[1] == 7 && p - g == 2); return 0; }",
+        "fine",
+    ),
+    ("an index outside", "int g[3]; int main(void) { int i = 3; g[i] = 1; return 0; }", "out-of-bounds"),
+    (
+        "a pointer outside",
+        "int g[3]; int main(void) { int *p = g; p += 3; *p = 1; return 0; }",
+        "invalid-pointer",
+    ),
+    (
+        "one behind the end is fine",
+        "int g[3]; int main(void) { int n = 0; for (int *p = g; p < g + 3; p++) n++; A(n == 3); return 0; }",
+        "fine",
+    ),
+    ("null", "int main(void) { int *p = 0; *p = 1; return 0; }", "null-pointer"),
+    (
+        "a list",
+        "struct n { int v; struct n *next; }; int main(void) { struct n *head = 0; for (int i = 0; i < 3; i++) { struct n *x = malloc(sizeof *x); x->v = i; x->next = head; head = x; } int s = 0; while (head) { s = s * 10 + head->v; struct n *d = head; head = head->next; free(d); } A(s == 210); return 0; }",
+        "fine",
+    ),
+    (
+        "use after free",
+        "int main(void) { int *p = malloc(sizeof(int)); *p = 1; free(p); return *p; }",
+        "dangling",
+    ),
+    ("double free", "int main(void) { int *p = malloc(4); free(p); free(p); return 0; }", "invalid-free"),
+    ("free of a local", "int main(void) { int x; free(&x); return 0; }", "invalid-free"),
+    ("free of null", "int main(void) { free(0); return 0; }", "fine"),
+    ("free in the middle", "int main(void) { int *p = malloc(8); free(p + 1); return 0; }", "invalid-free"),
+    (
+        "a new block may be at the old address",
+        "int *f(void) { return malloc(4); } int main(void) { int *p = f(); free(p); int *q = f(); A(p != q); return 0; }",
+        "fails",
+    ),
+    (
+        "a new block may be at another address",
+        "int *f(void) { return malloc(4); } int main(void) { int *p = f(); free(p); int *q = f(); *q = 1; return *p; }",
+        "dangling",
+    ),
+    ("reading what malloc gave", "int main(void) { int *p = malloc(4); return *p; }", "uninitialised"),
+    (
+        "reading what calloc gave",
+        "int main(void) { int *p = calloc(2, 4); A(p[1] == 0); p[1] = 4; A(p[0] == 0 && p[1] == 4); return 0; }",
+        "fine",
+    ),
+    (
+        "a block of unknown size",
+        "int main(void) { int n = __VERIFIER_nondet_int(); if (n != 3) return 0; int *p = malloc(n * sizeof(int)); p[2] = 1; A(p[2] == 1); p[3] = 1; return 0; }",
+        "invalid-pointer",
+    ),
+    (
+        "realloc",
+        "int main(void) { int *p = malloc(4); *p = 5; p = realloc(p, 8); p[1] = 6; A(p[0] == 5 && p[1] == 6); free(p); return 0; }",
+        "fine",
+    ),
+    (
+        "a struct as a value",
+        "struct s { int a; char b[2]; }; struct s f(struct s x) { x.a++; x.b[1] = 3; return x; } int main(void) { struct s s = { 1, { 1, 2 } }; struct s t = f(s); A(s.a == 1 && s.b[1] == 2 && t.a == 2 && t.b[0] == 1 && t.b[1] == 3); return 0; }",
+        "fine",
+    ),
+    (
+        "designated initialisers",
+        "struct s { int a, b; int c[3]; }; struct s g = { .b = 4, .c[1] = 5 }; int main(void) { struct s l = { .c = { [2] = 7 }, .a = 1 }; A(g.a == 0 && g.b == 4 && g.c[1] == 5 && l.a == 1 && l.c[2] == 7 && l.c[0] == 0); return 0; }",
+        "fine",
+    ),
+    (
+        "nested structs",
+        "struct i { int x; }; struct o { struct i in; struct i *p; } g = { { 3 }, 0 }; int main(void) { g.p = &g.in; g.p->x++; A(g.in.x == 4); return 0; }",
+        "fine",
+    ),
+    (
+        "bit-fields",
+        "struct b { unsigned a : 3; int s : 2; unsigned c : 5; } g; int main(void) { g.a = 9; g.s = 3; g.c = 17; A(g.a == 1 && g.s == -1 && g.c == 17); g.a++; A(g.a == 2 && g.c == 17); return 0; }",
+        "fine",
+    ),
+    (
+        "a union",
+        "union u { int i; unsigned char c[4]; } g; int main(void) { g.i = 0x01020304; A(g.c[0] == 4 && g.c[3] == 1); g.c[1] = 0xff; A(g.i == 0x0102ff04); return 0; }",
+        "fine",
+    ),
+    (
+        "a union through a pointer",
+        "union u { long l; int i[2]; } g; int main(void) { union u *p = &g; p->l = 0x100000002l; int k = 1; A(p->i[0] == 2 && p->i[k] == 1); return 0; }",
+        "fine",
+    ),
+    (
+        "bytes of an object",
+        "int x = 0x01020304; int main(void) { unsigned char *p = (unsigned char *)&x; A(p[0] == 4 && p[3] == 1); p[2] = 0; A(x == 0x01000304); return 0; }",
+        "fine",
+    ),
+    (
+        "a string",
+        "int f(const char *s) { int n = 0; while (*s++) n++; return n; } int main(void) { char b[] = \"ab\"; A(f(\"abc\") == 3 && f(b) == 2 && b[1] == 'b'); return 0; }",
+        "fine",
+    ),
+    (
+        "two dimensions",
+        "int m[2][3]; int main(void) { int (*r)[3] = m; r[1][2] = 5; int i = 1, j = 2; A(m[i][j] == 5 && *(m[1] + 2) == 5 && m[0][2] == 0); return 0; }",
+        "fine",
+    ),
+    (
+        "pointers to pointers",
+        "int x, y; int main(void) { int *p = &x; int **q = &p; **q = 1; *q = &y; **q = 2; A(x == 1 && y == 2); return 0; }",
+        "fine",
+    ),
+    (
+        "out parameters",
+        "void f(int *a, int *b) { *a = 1; *b = 2; } int main(void) { int x, y; f(&x, &y); A(x + y == 3); return 0; }",
+        "fine",
+    ),
+    (
+        "an out parameter that stays unset",
+        "void f(int *a) { } int main(void) { int x; f(&x); return x; }",
+        "uninitialised",
+    ),
+    (
+        "swap in recursion",
+        "int f(int n, int *r) { int l = n; if (n > 0) f(n - 1, &l); *r += l; return 0; } int main(void) { int s = 0; f(2, &s); A(s == 3); return 0; }",
+        "fine",
+    ),
+    (
+        "a pointer to a frame that is gone",
+        "int *g; void f(void) { int x = 1; g = &x; } int main(void) { f(); return *g; }",
+        "dangling",
+    ),
+    (
+        "a function pointer",
+        "int f(int a) { return a + 1; } int h(int a) { return a * 2; } int main(void) { int (*p)(int) = f; int x = p(3); p = &h; A(x == 4 && (*p)(3) == 6); return 0; }",
+        "fine",
+    ),
+    (
+        "a table of functions",
+        "int f(void) { return 1; } int h(void) { return 2; } int (*const t[2])(void) = { f, h }; int main(void) { int s = 0; for (int i = 0; i < 2; i++) s += t[i](); A(s == 3); return 0; }",
+        "fine",
+    ),
+    ("a null function", "int main(void) { void (*p)(void) = 0; p(); return 0; }", "null-pointer"),
+    (
+        "an integer in a pointer",
+        "void *f(void *a) { A((long)a == 7); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, (void *)7l); pthread_join(t, 0); return 0; }",
+        "fine",
+    ),
+    (
+        "an address as a number",
+        "int x; int main(void) { long a = (long)&x; return a % 8; }",
+        "address-as-number",
+    ),
+    (
+        "unrelated pointers",
+        "int x, y; int main(void) { int *p = &x, *q = &y; return p < q; }",
+        "unrelated-pointers",
+    ),
+    (
+        "an argument on the heap",
+        "struct a { int n; }; int g; void *f(void *p) { struct a *a = p; g = a->n; free(a); return 0; } int main(void) { pthread_t t; struct a *a = malloc(sizeof *a); a->n = 5; pthread_create(&t, 0, f, a); pthread_join(t, 0); A(g == 5); return 0; }",
+        "fine",
+    ),
+    (
+        "a local shared with a thread",
+        "void *f(void *p) { int *x = p; *x = *x + 1; return 0; } int main(void) { int x = 0; pthread_t t; pthread_create(&t, 0, f, &x); x = x + 1; pthread_join(t, 0); A(x == 2); return 0; }",
+        "fails",
+    ),
+    (
+        "a lost update on a field",
+        "struct c { int n; } c; void *f(void *p) { struct c *x = p; x->n++; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, &c); c.n++; pthread_join(t, 0); A(c.n == 2); return 0; }",
+        "fails",
+    ),
+    (
+        "a lock through a pointer",
+        "struct c { pthread_mutex_t m; int n; } c; void *f(void *p) { struct c *x = p; pthread_mutex_lock(&x->m); x->n++; pthread_mutex_unlock(&x->m); return 0; } int main(void) { pthread_t t; pthread_mutex_init(&c.m, 0); pthread_create(&t, 0, f, &c); f(&c); pthread_join(t, 0); A(c.n == 2); return 0; }",
+        "fine",
+    ),
+    (
+        "a lock on the heap",
+        "struct c { int n; pthread_mutex_t m; }; void *f(void *p) { struct c *x = p; pthread_mutex_lock(&x->m); x->n++; pthread_mutex_unlock(&x->m); return 0; } int main(void) { pthread_t t; struct c *c = malloc(sizeof *c); c->n = 0; pthread_mutex_init(&c->m, 0); pthread_create(&t, 0, f, c); f(c); pthread_join(t, 0); A(c->n == 2); free(c); return 0; }",
+        "fine",
+    ),
+    (
+        "a condition in a struct",
+        "struct c { int ready; pthread_mutex_t m; pthread_cond_t c; } c[2]; void *f(void *p) { struct c *x = p; pthread_mutex_lock(&x->m); x->ready = 1; pthread_cond_signal(&x->c); pthread_mutex_unlock(&x->m); return 0; } int main(void) { pthread_t t; int i = 1; pthread_create(&t, 0, f, &c[i]); pthread_mutex_lock(&c[1].m); while (!c[1].ready) pthread_cond_wait(&c[1].c, &c[1].m); pthread_mutex_unlock(&c[1].m); pthread_join(t, 0); return 0; }",
+        "fine",
+    ),
+    (
+        "a signal to another condition",
+        "struct c { int ready; pthread_mutex_t m; pthread_cond_t c; } c[2]; void *f(void *p) { struct c *x = p; pthread_mutex_lock(&x->m); x->ready = 1; pthread_cond_signal(&(x - 1)->c); pthread_mutex_unlock(&x->m); return 0; } int main(void) { pthread_t t; int i = 1; pthread_create(&t, 0, f, &c[i]); pthread_mutex_lock(&c[1].m); while (!c[1].ready) pthread_cond_wait(&c[1].c, &c[1].m); pthread_mutex_unlock(&c[1].m); return 0; }",
+        "deadlocks",
+    ),
+    (
+        "handles on the heap",
+        "int n; void *f(void *p) { return p; } int main(void) { pthread_t *t = malloc(2 * sizeof(pthread_t)); for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, 0); for (int i = 0; i < 2; i++) pthread_join(t[i], 0); free(t); return 0; }",
+        "fine",
+    ),
+    (
+        "a thread that starts in a pointer",
+        "int g; void *f(void *p) { g = 1; return 0; } void *h(void *p) { g = 2; return 0; } int main(void) { void *(*s)(void *) = h; pthread_t t; pthread_create(&t, 0, s, 0); pthread_join(t, 0); A(g == 2); return 0; }",
+        "fine",
+    ),
+    (
+        "the result of a thread is a pointer",
+        "int x = 3; void *f(void *p) { return &x; } int main(void) { pthread_t t; void *r; pthread_create(&t, 0, f, 0); pthread_join(t, &r); A(*(int *)r == 3); return 0; }",
+        "fine",
+    ),
+    (
+        "memset and memcpy",
+        "struct s { int a; char b[3]; } g, h; int main(void) { g.a = 5; g.b[2] = 1; memcpy(&h, &g, sizeof(g)); A(h.a == 5 && h.b[2] == 1); memset(&g, 0, sizeof g); A(g.a == 0 && g.b[2] == 0); char c[4]; memset(c, 1, sizeof c); A(c[3] == 1); return 0; }",
+        "fine",
+    ),
+    (
+        "double",
+        "int main(void) { double d = 1.5; float f = 0.1f; d = d * 2 - 0.5; A(d == 2.5 && d > 2 && (int)d == 2 && f != 0.1 && !(f > 1)); int i = 3; d = i; A(d / 2 == 1.5); return 0; }",
+        "fine",
+    ),
+    (
+        "a compound literal",
+        "struct s { int a, b; }; int f(struct s *p) { return p->a + p->b; } int main(void) { A(f(&(struct s){ 1, 2 }) == 3); return 0; }",
+        "fine",
+    ),
+    ("shifts", "int main(void) { int n = 40; return 1 << n; }", "shift"),
+    (
+        "the least number by minus one",
+        "int main(void) { int n = __VERIFIER_nondet_int(), m = -1; if (n != -2147483647 - 1) return 0; return n / m; }",
+        "overflow",
+    ),
+    (
+        "a struct with an uninitialised part",
+        "struct s { int a, b; }; int main(void) { struct s s; s.a = 1; return s.b; }",
+        "uninitialised",
+    ),
+    (
+        "thread-local",
+        "_Thread_local int n; void *f(void *p) { n++; A(n == 1); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); n++; A(n == 1); int *q = &n; A(*q == 1); pthread_join(t, 0); return 0; }",
+        "fine",
+    ),
+    (
+        "a static local",
+        "int f(void) { static int n; return ++n; } int main(void) { f(); A(f() == 2); return 0; }",
+        "fine",
+    ),
+    (
+        "conditional pointers",
+        "int x, y; int main(void) { int c = __VERIFIER_nondet_int(); int *p = c ? &x : &y; *p = 1; A(x + y == 1 && (c != 0) == x); return 0; }",
+        "fine",
+    ),
+    (
+        "a block for each thread",
+        "void *f(void *p) { int *x = malloc(4); *x = 1; A(*x == 1); free(x); return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0); pthread_join(t, 0); pthread_join(u, 0); return 0; }",
+        "fine",
+    ),
+    ("too many blocks", "int main(void) { for (int i = 0; i < 40; i++) malloc(4); return 0; }", "bounds"),
+];
+
+#[test]
+fn programs_do_what_they_should() {
+    let options = LowerOptions { max_threads: 8, max_depth: 12, ..LowerOptions::default() };
+    let mut wrong = Vec::new();
+    for (name, text, expected) in PROGRAMS {
+        let text = text.replace("A(", "__pdnet_assert(");
+        let found = match runs::lowered(PRELUDE, &text, &[], &options) {
+            Ok(lowered) => runs::explore(&lowered).words(),
+            Err(error) => error,
+        };
+        if found != *expected {
+            wrong.push(format!("{name}: expected {expected}, found {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
