@@ -18,6 +18,7 @@
 //! | `statement` | statements |
 //! | `call` | calls of functions with a body, and their return |
 //! | `library` | calls of functions without one: the table of what is known |
+//! | `input` | what the environment decides |
 //! | `atomics` | atomic functions |
 //! | `pthread` | threads, mutexes, spin locks, condition variables |
 //! | `semaphore` | semaphores |
@@ -26,6 +27,7 @@
 //! | `observe` | what formulas want to know of locals and threads |
 //! | `atoms` | atoms of formulas |
 //! | `atom_value` | C expressions in them |
+//! | `liveness` | nothing more: which cells of frames are still read |
 //! | `finish` | cleaning up: unreachable steps, dead temporaries |
 
 mod atom_value;
@@ -39,7 +41,9 @@ mod finish;
 mod float;
 mod flow;
 mod heap;
+mod input;
 mod library;
+mod liveness;
 mod observe;
 mod path;
 mod pointer;

@@ -55,11 +55,11 @@ pub(crate) fn advice(reason: &StopReason) -> String {
                 Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld => Some("locks"),
                 Fault::Leak => Some("leak"),
                 Fault::Uninitialised => Some("uninitialized"),
-                Fault::AddressAsNumber => None,
+                Fault::AddressAsNumber | Fault::Environment => None,
             };
             match check {
                 Some(check) => format!("{meaning}; see that run with --check {check}"),
-                None => "what follows depends on where a real machine puts the object".to_owned(),
+                None => "what follows depends on what only a real machine knows".to_owned(),
             }
         }
         StopReason::Unsupported(_) => "this version cannot answer it".to_owned(),

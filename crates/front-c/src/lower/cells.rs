@@ -147,7 +147,7 @@ impl Lowerer<'_> {
                 Type::Array(Box::new(character.into()), Some(length)).into()
             }
             Home::Heap(site) => self.block_type(site).into(),
-            Home::Function(_) => Type::Void.into(),
+            Home::Function(_) | Home::Outside => Type::Void.into(),
         }
     }
 
@@ -187,7 +187,7 @@ impl Lowerer<'_> {
             },
             Home::Heap(site) => self.block_scope(site),
             Home::Text(_) => Scope::Global,
-            Home::Function(_) => return None,
+            Home::Function(_) | Home::Outside => return None,
         })
     }
 
@@ -281,7 +281,7 @@ impl Lowerer<'_> {
         match home {
             Home::Variable(variable) => Some(self.program.variables[variable].span),
             Home::Heap(site) => Some(self.survey.points_to.sites[site].span),
-            Home::Text(_) | Home::Function(_) => None,
+            Home::Text(_) | Home::Function(_) | Home::Outside => None,
         }
     }
 
@@ -306,6 +306,7 @@ impl Lowerer<'_> {
                 format!("{:?}", text.trim_end_matches('\0'))
             }
             Home::Function(function) => self.program.functions[function].name.clone(),
+            Home::Outside => "the environment".to_owned(),
         }
     }
 

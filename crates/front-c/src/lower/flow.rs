@@ -164,7 +164,7 @@ impl<'a> Lowerer<'a> {
                     self.program.variables[*variable].storage,
                     Storage::Local(f) | Storage::Param(f) if f == source
                 ),
-                Home::Heap(_) | Home::Text(_) | Home::Function(_) => false,
+                Home::Heap(_) | Home::Text(_) | Home::Function(_) | Home::Outside => false,
             };
             if self.survey.outlived.iter().any(is_outlived) {
                 let scope = Scope::Frame(function);

@@ -202,6 +202,11 @@ impl Lowerer<'_> {
             self.add_targets(home, address, view, viewed, span, &mut found)?;
         }
         self.add_check(Expr::truth(address.clone()), Fault::NullPointer);
+        if let (true, Some(number)) =
+            (homes.contains(&Home::Outside), self.survey.points_to.number(Home::Outside))
+        {
+            self.add_check(Expr::logical_not(is_in(address, number)), Fault::Environment);
+        }
         for alive in found.alive {
             self.add_check(alive, Fault::Dangling);
         }
@@ -265,7 +270,7 @@ impl Lowerer<'_> {
     fn object_size(&mut self, home: Home, shape: &Shape, address: &Expr) -> Expr {
         match home {
             Home::Heap(site) => self.block_size(site, address),
-            Home::Variable(_) | Home::Text(_) | Home::Function(_) => {
+            Home::Variable(_) | Home::Text(_) | Home::Function(_) | Home::Outside => {
                 Expr::Const(i64::try_from(shape.size).unwrap_or(i64::MAX))
             }
         }

@@ -221,7 +221,7 @@ fn find_shared(
             !matches!(program.variables[*variable].storage, Storage::Global | Storage::Static(_))
         }
         Home::Heap(_) => true,
-        Home::Text(_) | Home::Function(_) => false,
+        Home::Text(_) | Home::Function(_) | Home::Outside => false,
     }));
 }
 
