@@ -9,25 +9,40 @@ use pdnet_source::{Diagnostic, Span, nearest_name};
 pub(crate) enum Check {
     Assert,
     Deadlock,
+    PartialDeadlock,
+    Race,
+    Termination,
     Arithmetic,
     Memory,
     Locks,
 }
 
 /// What is checked where the user asks for nothing.
-pub(crate) const DEFAULT: [Check; 2] = [Check::Assert, Check::Deadlock];
+pub(crate) const DEFAULT: [Check; 3] = [Check::Assert, Check::Deadlock, Check::Race];
 
 /// Names of checks that will come.
-const PLANNED: [&str; 6] = ["partial-deadlock", "race", "overflow", "leak", "uninitialized", "termination"];
+const PLANNED: [&str; 3] = ["overflow", "leak", "uninitialized"];
 
 impl Check {
-    const ALL: [Self; 5] = [Self::Assert, Self::Deadlock, Self::Arithmetic, Self::Memory, Self::Locks];
+    const ALL: [Self; 8] = [
+        Self::Assert,
+        Self::Deadlock,
+        Self::PartialDeadlock,
+        Self::Race,
+        Self::Termination,
+        Self::Arithmetic,
+        Self::Memory,
+        Self::Locks,
+    ];
 
     /// The name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Assert => "assert",
             Self::Deadlock => "deadlock",
+            Self::PartialDeadlock => "partial-deadlock",
+            Self::Race => "race",
+            Self::Termination => "termination",
             Self::Arithmetic => "arithmetic",
             Self::Memory => "memory",
             Self::Locks => "locks",
@@ -39,6 +54,9 @@ impl Check {
         match self {
             Self::Assert => Property::assertions(net),
             Self::Deadlock => Property::no_deadlock(),
+            Self::PartialDeadlock => Property::no_partial_deadlock(),
+            Self::Race => Property::no_race(),
+            Self::Termination => Property::termination(net),
             Self::Arithmetic => Property::arithmetic(net),
             Self::Memory => Property::memory(net),
             Self::Locks => Property::locks(net),

@@ -95,6 +95,10 @@ fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec<Property>,
                 properties.push(check.property(&lowered.net));
                 continue;
             }
+            Wanted::Race { name } => {
+                properties.push(Property { name: name.clone(), ..Property::no_race() });
+                continue;
+            }
             Wanted::Formula(named) => named,
         };
         let names = named.formula.atom_names();

@@ -14,6 +14,11 @@ use crate::checks::{self, Check};
 pub(crate) enum Wanted {
     /// A built-in check.
     Check(Check),
+    /// The check for data races, written as a formula.
+    Race {
+        /// Its name in the output.
+        name: String,
+    },
     /// A formula.
     Formula(NamedFormula),
 }
@@ -42,7 +47,7 @@ impl Properties {
     /// The formulas, in order.
     pub(crate) fn formulas(&self) -> Vec<Formula> {
         let formulas = self.wanted.iter().filter_map(|wanted| match wanted {
-            Wanted::Check(_) => None,
+            Wanted::Check(_) | Wanted::Race { .. } => None,
             Wanted::Formula(named) => Some(named.formula.clone()),
         });
         formulas.collect()
@@ -84,8 +89,7 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     fn default_checks(&mut self) {
         self.found.wanted.extend(checks::DEFAULT.map(Wanted::Check));
-        let note = "no property was asked for: assertions and deadlocks were checked; \
-                    data races are not checked in this version";
+        let note = "no property was asked for: assertions, deadlocks and data races were checked";
         self.found.notes.push(note.to_owned());
     }
 
@@ -163,9 +167,13 @@ impl Resolver<'_> {
     }
 
     fn formula(&mut self, name: Option<String>, class: &'static str, formula: Formula, span: Span) {
-        let is_formula = |wanted: &&Wanted| matches!(wanted, Wanted::Formula(_));
+        let is_formula = |wanted: &&Wanted| matches!(wanted, Wanted::Formula(_) | Wanted::Race { .. });
         let number = self.found.wanted.iter().filter(is_formula).count() + 1;
         let name = name.unwrap_or_else(|| format!("ltl-{number}"));
+        if class_of(&formula) == "no-data-race" {
+            self.found.wanted.push(Wanted::Race { name });
+            return;
+        }
         for atom in &formula.atoms {
             if let Some(what) = unsupported(&atom.kind) {
                 let message = format!("`{atom}` cannot be checked yet: {what}");
@@ -190,7 +198,7 @@ impl Resolver<'_> {
 /// What an atom of the competition needs that we do not have.
 const fn unsupported(kind: &AtomKind) -> Option<&'static str> {
     match kind {
-        AtomKind::DataRace => Some("there is no check for data races in this version"),
+        AtomKind::DataRace => Some("data races are checked only as `G ! data-race`"),
         AtomKind::Overflow => Some("there is no check for signed overflow in this version"),
         AtomKind::ValidFree | AtomKind::ValidDeref | AtomKind::ValidMemtrack | AtomKind::ValidMemcleanup => {
             Some("there is no check of the heap in this version")
@@ -218,6 +226,7 @@ fn class_of(formula: &Formula) -> &'static str {
             Ltl::Not(atom) => match kind(atom) {
                 Some(AtomKind::Call { .. }) => "unreach-call",
                 Some(AtomKind::Deadlock) => "no-deadlock",
+                Some(AtomKind::DataRace) => "no-data-race",
                 _ => "valid-ltl",
             },
             _ => "valid-ltl",
@@ -277,6 +286,7 @@ mod tests {
         let properties = resolve_properties(&mut map, args, annotations, Reduce::All)?;
         let name = |wanted: &Wanted| match wanted {
             Wanted::Check(check) => check.name().to_owned(),
+            Wanted::Race { name } => format!("{name} (race)"),
             Wanted::Formula(named) => format!("{} = {} ({})", named.name, named.formula, named.class),
         };
         Ok(properties.wanted.iter().map(name).collect())
@@ -292,7 +302,7 @@ mod tests {
 
     #[test]
     fn with_nothing_given_there_are_default_checks() {
-        assert_eq!(names(&args(&[], &[]), &[]).unwrap(), ["assert", "deadlock"]);
+        assert_eq!(names(&args(&[], &[]), &[]).unwrap(), ["assert", "deadlock", "race"]);
     }
 
     #[test]
@@ -304,13 +314,10 @@ mod tests {
     #[test]
     fn errors_point_at_the_word() {
         assert_eq!(error(&args(&[], &["assert, raec"])), ("unknown-check".into(), "raec".into()));
-        assert_eq!(error(&args(&[], &["race"])), ("unsupported-check".into(), "race".into()));
+        assert_eq!(error(&args(&[], &["leak"])), ("unsupported-check".into(), "leak".into()));
         assert_eq!(error(&args(&[], &[""])), ("unknown-check".into(), String::new()));
         assert_eq!(error(&args(&["a[X] == 1 && \"X\" -> X p"], &[])), ("next-operator".into(), "X".into()));
-        assert_eq!(
-            error(&args(&["G ! data-race"], &[])),
-            ("unsupported-property".into(), "data-race".into())
-        );
+        assert_eq!(error(&args(&["F data-race"], &[])), ("unsupported-property".into(), "data-race".into()));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | `cells` | variables, arrays, mutexes, condition variables: places |
 //! | `flow` | control flow: places where threads are, steps between them |
 //! | `step` | one transition |
+//! | `reads` | the cells that a transition reads, and under which conditions |
 //! | `value` | expressions for their value |
 //! | `condition` | expressions that decide a branch |
 //! | `statement` | statements |
@@ -33,6 +34,7 @@ mod library;
 mod observe;
 mod pointer;
 mod pthread;
+mod reads;
 mod rwlock;
 mod semaphore;
 mod statement;

@@ -152,7 +152,8 @@ pub fn check_case(
     };
     report.nets += 1;
     report.markings += graph.n_markings();
-    let formulas = random_properties(&mut rng, &net, config);
+    let mut formulas = random_properties(&mut rng, &net, config);
+    formulas.push(Property::termination(&net));
     let mut all = safety_properties(&net);
     all.extend(formulas.iter().cloned());
     for (round, &fairness) in config.fairness.iter().enumerate() {
@@ -169,7 +170,11 @@ pub fn check_case(
 fn safety_properties(net: &Net) -> Vec<Property> {
     let named =
         |name: &str, class, kind| Property { name: name.to_owned(), text: name.to_owned(), class, kind };
-    let mut properties = vec![named("deadlock", "no-deadlock", PropertyKind::NoDeadlock)];
+    let mut properties = vec![
+        named("deadlock", "no-deadlock", PropertyKind::NoDeadlock),
+        Property::no_race(),
+        Property::no_partial_deadlock(),
+    ];
     let of_action = |wanted: fn(Action) -> bool| -> Vec<Transition> {
         net.transitions.iter_enumerated().filter(|(_, data)| wanted(data.action)).map(|(at, _)| at).collect()
     };
@@ -267,7 +272,10 @@ fn compare_one(
             .map_err(|error| format!("the reference is wrong: its own run fails, {error}: {trace:?}"))?;
     }
     let is_safety = match property.kind {
-        PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock => true,
+        PropertyKind::NeverFires(_)
+        | PropertyKind::NoDeadlock
+        | PropertyKind::NoRace
+        | PropertyKind::NoPartialDeadlock => true,
         PropertyKind::Ltl { .. } => false,
     };
     let caveats = graph.caveats();

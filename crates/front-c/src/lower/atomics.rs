@@ -6,12 +6,12 @@
 use pdnet_net::{Action, BinaryOp, Expr, IntType, UnaryOp};
 use pdnet_source::{Diagnostic, Span};
 
-use super::Lowerer;
 use super::cells::Object;
 use super::flow::frame_key;
 use super::step::Step;
 use super::survey::strip_casts;
 use super::value::convert;
+use super::{Atomicity, Lowerer};
 use crate::tree::{Expr as TreeExpr, ExprKind, LvalueKind};
 use crate::types::{IntKind, Type};
 
@@ -227,7 +227,7 @@ impl Lowerer<'_> {
             let value = if object.is_bool { Expr::truth(value) } else { convert(from, object.ty, value) };
             let mut later = rest[position + 1..].iter().chain(others);
             let unstable = later.any(|later| self.class(later).steps) && !self.is_stable(&value);
-            let is_apart = self.is_shared_expr(&value) || unstable;
+            let is_apart = self.is_plain_access(&value) || unstable;
             values.push(if is_apart { self.spill(value, object.ty, operand.span) } else { value });
         }
         if self.n_strings > n_strings && !self.survey.string_pointers {
@@ -279,6 +279,15 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Whether evaluating the expression is an access of its own, before the operation: it is plain, and may race.
+    /// (Where statements are atomic it is one step with the operation all the same.)
+    fn is_plain_access(&self, expr: &Expr) -> bool {
+        match self.options.atomicity {
+            Atomicity::Access => self.may_change(expr),
+            Atomicity::Statement => self.is_shared_expr(expr),
+        }
+    }
+
     /// The object behind an argument, accessed as the type `ty`. `fixed`: other steps come before its use.
     /// An object that the argument names is taken itself; nothing else needs to know its address.
     fn atomic_object(&mut self, argument: &TreeExpr, ty: &Type, fixed: bool) -> Option<Object> {
@@ -309,7 +318,7 @@ impl Lowerer<'_> {
             return None;
         }
         object.ty = int;
-        let finds_shared = |key: &Expr| self.is_shared_expr(key);
+        let finds_shared = |key: &Expr| self.is_plain_access(key);
         if fixed || object.targets.iter().any(|target| target.key.iter().any(finds_shared)) {
             self.stabilise_key(&mut object, argument.span);
         }
@@ -335,7 +344,8 @@ impl Lowerer<'_> {
         result: Option<Expr>,
         call: Call<'_>,
     ) -> Expr {
-        let mut step = Step::new(Action::Assign, self.text(call.span), None).calling(call.name);
+        let step = Step::new(Action::Assign, self.text(call.span), None);
+        let mut step = step.calling(call.name).atomic();
         if let Some(new) = new {
             step = self.with_written(step.write_object(object, &new), object);
         }
@@ -378,7 +388,7 @@ impl Lowerer<'_> {
             Expected::Behind(behind) => {
                 self.check_written(&behind);
                 let is_apart = behind.targets.iter().any(|target| {
-                    self.is_shared_cell(target.place)
+                    self.is_plain_access(&target.load())
                         || object.targets.iter().any(|other| other.place == target.place)
                 });
                 let value = behind.load();
@@ -396,9 +406,9 @@ impl Lowerer<'_> {
         let text = self.text(call.span);
         let next = self.fresh_place(call.span);
         let success = Step::new(Action::Assign, format!("{text} (succeeds)"), Some(next)).calling(call.name);
-        let mut success = success.when(is_equal.clone()).write_object(object, desired);
+        let mut success = success.atomic().when(is_equal.clone()).write_object(object, desired);
         let failure = Step::new(Action::Library, format!("{text} (fails)"), Some(next)).calling(call.name);
-        let mut failure = failure.when(Expr::logical_not(is_equal));
+        let mut failure = failure.atomic().when(Expr::logical_not(is_equal));
         let mut result = Expr::Const(0);
         if let Some(wanted) = call.wanted {
             let ty = if gives_old { object.ty } else { IntType::U8 };

@@ -5,7 +5,7 @@ use pdnet_source::Span;
 
 use super::{Lowerer, flow, survey};
 use crate::tree::{Expr as TreeExpr, ExprKind, Init, InitStep, Lvalue, LvalueKind, Storage, Variable};
-use crate::types::{DataModel, IntKind, SyncKind, Type};
+use crate::types::{DataModel, IntKind, QualType, SyncKind, Type};
 
 /// A condition variable: who waits, and who was woken and has not yet gone on.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +98,15 @@ pub(crate) fn array_shape(ty: &Type) -> Option<(&Type, Vec<u64>)> {
     }
 }
 
+/// Whether objects of the type are plain memory, on which threads can race: atomic ones and locks are not.
+fn is_memory(ty: &QualType) -> bool {
+    match &ty.ty {
+        Type::Array(element, _) => is_memory(element) && !ty.quals.is_atomic,
+        Type::Int(_) | Type::Pointer(_) | Type::Thread => !ty.quals.is_atomic,
+        Type::Void | Type::Float(_) | Type::Record(_) | Type::Function(_) | Type::Sync(_) => false,
+    }
+}
+
 /// What an unknown value of the type ranges over: all values where they are few, else a sample.
 pub(crate) fn domain_of(ty: IntType, is_bool: bool) -> Domain {
     if is_bool {
@@ -182,6 +191,7 @@ impl Lowerer<'_> {
         };
         let place = self.net.add_cells(&name, cells);
         self.net.places[place].pos = self.pos(data.span);
+        self.net.places[place].memory = is_memory(&data.ty);
         if self.survey.shared.contains(&variable) {
             self.shared_cells.insert(place);
         }
