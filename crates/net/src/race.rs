@@ -44,38 +44,28 @@ impl Interpreter<'_> {
         if self.ended(marking) {
             return races;
         }
-        let firings = self.bound(marking);
-        for first in &firings {
-            for second in firings.iter().filter(|second| first.thread() < second.thread()) {
-                for place in self.net.places.indices() {
-                    let keys = self.conflicts(marking, place, first, second);
-                    races.extend(keys.into_iter().map(|key| Race {
-                        place,
-                        key,
-                        first: first.clone(),
-                        second: second.clone(),
-                    }));
+        let steps = self.bound(marking).into_iter().map(|firing| (self.accesses(marking, &firing), firing));
+        let steps: Vec<(Vec<Access>, Firing)> = steps.filter(|(accesses, _)| !accesses.is_empty()).collect();
+        let is_atomic = |firing: &Firing| self.net.transitions[firing.transition].atomic;
+        for (mine, first) in &steps {
+            for (theirs, second) in &steps {
+                if first.thread() >= second.thread() || (is_atomic(first) && is_atomic(second)) {
+                    continue;
+                }
+                for Access { place, key, writes } in mine {
+                    let conflicts = |other: &Access| {
+                        other.place == *place && other.key == *key && (*writes || other.writes)
+                    };
+                    if theirs.iter().any(conflicts) {
+                        let (first, second) = (first.clone(), second.clone());
+                        races.push(Race { place: *place, key: key.clone(), first, second });
+                    }
                 }
             }
         }
         races.sort();
         races.dedup();
         races
-    }
-
-    /// The cells of the place on which the two steps race.
-    fn conflicts(&self, marking: &Marking, place: Place, first: &Firing, second: &Firing) -> Vec<Vec<i64>> {
-        let is_atomic = |firing: &Firing| self.net.transitions[firing.transition].atomic;
-        if is_atomic(first) && is_atomic(second) {
-            return Vec::new();
-        }
-        let theirs = self.accesses(marking, second);
-        let mine = self.accesses(marking, first).into_iter().filter(|access| access.place == place);
-        let conflicting = mine.filter(|mine| {
-            let is_same = |other: &&Access| other.place == place && other.key == mine.key;
-            theirs.iter().filter(is_same).any(|other| mine.writes || other.writes)
-        });
-        conflicting.map(|access| access.key).collect()
     }
 
     /// What a step does to memory, in the order of its arcs.

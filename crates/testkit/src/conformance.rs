@@ -70,13 +70,33 @@ pub struct ConformanceReport {
     pub violated: usize,
     /// Properties that the engine left unknown, rightly.
     pub unknown: usize,
+    /// Nets with a data race.
+    pub races: usize,
+    /// Nets with a partial deadlock.
+    pub partial_deadlocks: usize,
+}
+
+impl ConformanceReport {
+    /// Adds what was compared elsewhere.
+    pub const fn add(&mut self, other: &Self) {
+        let Self { nets, too_large, markings, holds, violated, unknown, races, partial_deadlocks } = other;
+        self.nets += *nets;
+        self.too_large += *too_large;
+        self.markings += *markings;
+        self.holds += *holds;
+        self.violated += *violated;
+        self.unknown += *unknown;
+        self.races += *races;
+        self.partial_deadlocks += *partial_deadlocks;
+    }
 }
 
 impl fmt::Display for ConformanceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { nets, too_large, markings, holds, violated, unknown } = self;
+        let Self { nets, too_large, markings, holds, violated, unknown, races, partial_deadlocks } = self;
         write!(f, "{nets} nets with {markings} markings, {too_large} too large; ")?;
-        write!(f, "{holds} verdicts hold, {violated} violated, {unknown} unknown")
+        write!(f, "{holds} verdicts hold, {violated} violated, {unknown} unknown; ")?;
+        write!(f, "{races} races, {partial_deadlocks} partial deadlocks")
     }
 }
 
@@ -159,10 +179,7 @@ pub fn check_case(
     for (round, &fairness) in config.fairness.iter().enumerate() {
         // Fairness says nothing of safety properties: once is enough.
         let asked = if round == 0 { &all } else { &formulas };
-        let verdicts = compare(engine, &graph, asked, fairness, config.shortest)?;
-        report.holds += verdicts.holds;
-        report.violated += verdicts.violated;
-        report.unknown += verdicts.unknown;
+        report.add(&compare(engine, &graph, asked, fairness, config.shortest)?);
     }
     Ok(())
 }
@@ -282,6 +299,9 @@ fn compare_one(
     match (expected.verdict, verdict) {
         (RefVerdict::Violated, Verdict::Violated(trace)) => {
             report.violated += 1;
+            report.races += usize::from(matches!(property.kind, PropertyKind::NoRace));
+            let is_partial = matches!(property.kind, PropertyKind::NoPartialDeadlock);
+            report.partial_deadlocks += usize::from(is_partial);
             let replayed = replay(graph.net(), property, fairness, trace)
                 .map_err(|error| format!("the run of the engine fails: {error}\nrun: {trace:?}"))?;
             if is_bad_prefix(property, trace)
