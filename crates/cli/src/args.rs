@@ -10,7 +10,7 @@ use crate::units::{parse_bytes, parse_count, parse_duration};
 const AFTER_HELP: &str = "\
 Examples:
   pdnet check counter.c                          the properties in its comments, or the default checks
-  pdnet check counter.c --check assert,deadlock
+  pdnet check counter.c --check race,partial-deadlock
   pdnet check peterson.c --ltl 'G(flag1 == 1 -> F(crit == 1))' --fair weak
   pdnet check task.c --prp unreach-call.prp --format json --timeout 5m --memory 4G
   pdnet net counter.c --format dot | dot -Tsvg > counter.svg
@@ -26,7 +26,7 @@ The last line of `check` is one of
   Verification result: FALSE (valid-ltl)
   Verification result: UNKNOWN (memory limit 4 GiB)";
 
-/// A model checker for multi-threaded C programs: LTL properties, assertions, deadlocks.
+/// A model checker for multi-threaded C programs: LTL properties, assertions, deadlocks, data races.
 #[derive(Debug, Parser)]
 #[command(name = "pdnet", version, after_help = AFTER_HELP, arg_required_else_help = true, max_term_width = 110)]
 pub(crate) struct Cli {
@@ -45,7 +45,7 @@ pub(crate) enum Command {
     ///
     /// Properties come from the options --ltl, --prp and --check; where none of them is given, from
     /// comments `//@ ltl NAME: FORMULA` and `//@ check NAMES` in the program; where there are none either,
-    /// the checks assert and deadlock are done. For each property there is one answer: it holds, it is
+    /// the checks assert, deadlock and race are done. For each property there is one answer: it holds, it is
     /// violated by a run that is shown, or it is not known, with the reason.
     Check(CheckArgs),
     /// Print the net of a program.
@@ -106,10 +106,12 @@ pub(crate) struct PropertyArgs {
     /// Its lines are `CHECK( init(main()), LTL(FORMULA) )`.
     #[arg(long, value_name = "FILE")]
     pub(crate) prp: Vec<PathBuf>,
-    /// Built-in checks: assert, deadlock, arithmetic, memory, locks; separated by commas.
+    /// Built-in checks, separated by commas: assert, deadlock, partial-deadlock, race, termination,
+    /// arithmetic, memory, locks.
     ///
     /// assert: assertions, and calls of reach_error. deadlock: no thread can move and the process has not
-    /// ended. arithmetic: division by zero. memory: accesses outside of objects. locks: misuse of mutexes and threads.
+    /// ended. partial-deadlock: a thread is blocked forever while the process goes on. race: data races.
+    /// termination: every run ends the process. arithmetic: division by zero. memory: accesses outside of objects. locks: misuse of mutexes and threads.
     #[arg(long, value_name = "NAMES")]
     pub(crate) check: Vec<String>,
 }

@@ -7,7 +7,9 @@ use pdnet_front_c::{Atomicity, LowerOptions, Options, load_preprocessed, lower};
 use pdnet_logic::parse_formula;
 use pdnet_net::verify_net;
 use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
-use pdnet_testkit::{ConformanceReport, ProgramConfig, ReachableGraph, compare, random_c_formula, random_c_program};
+use pdnet_testkit::{
+    ConformanceReport, ProgramConfig, ReachableGraph, compare, random_c_formula, random_c_program,
+};
 
 /// In each of two tests.
 const N_PROGRAMS: usize = 1000;
