@@ -163,6 +163,25 @@ fn races_are_found_where_they_are() {
     }
 }
 
+#[test]
+fn a_race_as_json_has_both_accesses() {
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let text = program("int a[2];", &["a[1] = 1;", "int b = a[1]; (void)b;"], "");
+    std::fs::write(folder.path().join("p.c"), text).expect("a file in it");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pdnet"));
+    command.args(["check", "p.c", "--check", "race", "--format", "json"]).current_dir(folder.path());
+    let output = command.output().expect("the command runs");
+    let json: String = String::from_utf8_lossy(&output.stdout).split_whitespace().collect();
+    for part in [
+        r#""outcome":"race""#,
+        r#""race":{"object":"a[1]","accesses":[{"thread":1,"function":"f0","file":"p.c","line":7,"#,
+        r#""access":"write","atomic":false,"label":"a[1]=1"},{"thread":2,"function":"f1","file":"p.c","line":8,"#,
+        r#""access":"read","atomic":false,"label":"b=a[1]"}]}"#,
+    ] {
+        assert!(json.contains(part), "no {part} in {json}");
+    }
+}
+
 /// A name, globals, the bodies of threads, what main does, what is said of the thread that is stuck.
 type StuckRow = (&'static str, &'static str, &'static [&'static str], &'static str, &'static [&'static str]);
 
