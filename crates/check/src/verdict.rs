@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use pdnet_net::{Bound, Fault, Firing};
+use pdnet_net::{Bound, Fault, Firing, Race};
 use pdnet_source::Pos;
 
 /// The answer to one property.
@@ -36,6 +36,10 @@ pub enum TraceEnd {
     /// The prefix alone breaks the property, whatever comes after. Where the property is that transitions
     /// never fire, the last step may be one without successor (a fault).
     Any,
+    /// The last marking has this data race.
+    Race(Box<Race>),
+    /// This thread never moves again after the last marking, although others do.
+    Stuck(i64),
 }
 
 /// Why an answer is not known. A limit is an ordinary outcome.

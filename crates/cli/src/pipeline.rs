@@ -1,12 +1,13 @@
 //! `pdnet check`: the way from a file to a verdict, read from top to bottom.
 
 use pdnet_check::{AtomData, Engine, Property, PropertyKind};
-use pdnet_front_c::{Lowered, load, lower};
+use pdnet_front_c::{LowerOptions, Lowered, load, lower};
 use pdnet_net::{Net, verify_net};
 use pdnet_report::{Answer, Overall, PropertyResult, Report, result_json, result_text, verdict_line};
 use pdnet_source::{Diagnostic, Severity};
 
-use crate::args::{Atomicity, CheckArgs, ResultFormat, When};
+use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, When};
+use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
 use crate::job::resolve_job;
 use crate::progress::Display;
@@ -32,7 +33,8 @@ pub(crate) fn check(
     let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, args.reduce);
     let asked = asked.map_err(refused)?;
     // Tree to net.
-    let lowered = lower(&session.map, &loaded.program, &asked.formulas(), &args.front.lower_options());
+    let lowered =
+        lower(&session.map, &loaded.program, &asked.formulas(), &lower_options(&args.front, &asked));
     let lowered = lowered.map_err(refused)?;
     if !args.quiet {
         session.show(&loaded.warnings);
@@ -99,6 +101,16 @@ pub(crate) fn verify(net: &Net) -> Result<(), Failure> {
     Err(Failure::Bug(format!("the net of the program is not well formed:\n  {}", list.join("\n  "))))
 }
 
+/// What the net must have, by what is asked.
+fn lower_options(front: &FrontArgs, asked: &Properties) -> LowerOptions {
+    LowerOptions {
+        overflow: asked.asks_for(Check::Overflow),
+        leaks: asked.asks_for(Check::Leak),
+        uninitialised: asked.asks_for(Check::Uninitialized),
+        ..front.lower_options()
+    }
+}
+
 /// The properties with what they mean in the net.
 fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec<Property>, Failure> {
     let mut atoms = lowered.atoms.iter();
@@ -107,6 +119,10 @@ fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec<Property>,
         let named = match wanted {
             Wanted::Check(check) => {
                 properties.push(check.property(&lowered.net));
+                continue;
+            }
+            Wanted::Named { check, name, .. } => {
+                properties.push(Property { name: name.clone(), ..check.property(&lowered.net) });
                 continue;
             }
             Wanted::Formula(named) => named,

@@ -207,7 +207,8 @@ fn a_violation_has_code_10_and_a_run() {
     for text in ["creates thread 1 (worker)", "reads x = 0", "writes x = 1", "assertion fails: x == 2"] {
         assert!(outcome.stdout.contains(text), "{text} in {}", outcome.stdout);
     }
-    assert!(outcome.stdout.contains("data races are not checked"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("data races were checked"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("violated (no-data-race)"), "{}", outcome.stdout);
     let quiet = folder.pdnet(&["check", "lost.c", "--quiet"]);
     assert_eq!(quiet.stdout, "Verification result: FALSE (unreach-call)\n");
 }
@@ -288,8 +289,11 @@ fn property_files_bring_their_names_and_classes() {
     assert_eq!(outcome.code, 10, "{}{}", outcome.stdout, outcome.stderr);
     assert_eq!(outcome.last_line(), "Verification result: FALSE (unreach-call)");
     let outcome = folder.pdnet(&["check", "error.c", "--prp", "no-data-race.prp"]);
+    assert_eq!(outcome.code, 0, "{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stdout.contains("no-data-race: no two threads"), "{}", outcome.stdout);
+    let outcome = folder.pdnet(&["check", "error.c", "--ltl", "F data-race"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""));
-    assert!(outcome.stderr.contains("no-data-race.prp:1:30"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("only as `G ! data-race`"), "{}", outcome.stderr);
 }
 
 #[test]

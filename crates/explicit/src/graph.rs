@@ -129,6 +129,11 @@ impl<'a> Graph<'a> {
         self.notable.get(&state).is_some_and(|transitions| transitions.iter().any(is_fault))
     }
 
+    /// Whether something has to be noted of an expanded state: not all that can come after it is known.
+    pub(crate) fn is_notable(&self, state: StateId) -> bool {
+        self.notable.contains_key(&state)
+    }
+
     /// Adds what has to be noted of an expanded state.
     pub(crate) fn note(&self, state: StateId, notes: &mut Notes) {
         if let Some(transitions) = self.notable.get(&state) {
@@ -194,6 +199,13 @@ impl<'a> Graph<'a> {
         node.n_edges = u32::try_from(self.targets.len() - first_edge).map_err(|_| full())?;
         self.nodes[state.index()] = node;
         Ok(())
+    }
+
+    /// The first firing that leads from one state to the other.
+    pub(crate) fn firing_to(&mut self, from: StateId, to: StateId) -> Option<Firing> {
+        let _ = self.state(from);
+        let Self { store, successors, .. } = self;
+        find_firing(store, successors, None, to)
     }
 
     /// The first firing of the thread that leads from one state to the other.

@@ -1,6 +1,6 @@
 //! The explicit-state engine: it visits the reachable states one by one.
 //!
-//! Properties that a single state or step can break (assertions, deadlocks, invariants) share one
+//! Properties that a single state or step can break (assertions, deadlocks, data races, invariants) share one
 //! breadth-first search, so that their counterexamples are shortest. Other formulas are checked one by one on
 //! the product of the net with the automaton of the negated formula.
 //!
@@ -12,6 +12,7 @@
 //! | `budget` | limits and progress |
 //! | `graph` | the reachable states with their edges, found on demand |
 //! | `continuation` | whether a run goes on forever in spite of assumptions |
+//! | `partial` | threads that are blocked forever while others go on |
 //! | `product` | the net times an automaton |
 //! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
 //! | `emptiness` | accepting components of the product, with fairness |
@@ -47,6 +48,7 @@ mod invariant;
 mod lasso;
 mod ltl;
 mod notes;
+mod partial;
 mod prefix;
 mod product;
 mod safety;
@@ -56,7 +58,7 @@ mod streett;
 use pdnet_check::{
     Engine, Fairness, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
 };
-use pdnet_space::Compiled;
+use pdnet_space::{Compiled, Races};
 
 use crate::budget::Budget;
 use crate::graph::{Graph, Model};
@@ -103,14 +105,19 @@ impl Engine for Explicit {
             }
         }
 
-        // All formulas share one graph: states and edges found for one need not be found again.
+        // All that needs edges shares one graph: states and edges found once need not be found again.
         let mut graph = Graph::new(&model);
         for (property, outcome) in request.properties.iter().zip(&mut outcomes) {
-            let PropertyKind::Ltl { formula, atoms } = &property.kind else { continue };
             if outcome.is_none() {
-                let found = ltl::check(&mut graph, (formula, atoms), request.fairness, &mut budget);
+                let found = match &property.kind {
+                    PropertyKind::Ltl { formula, atoms } => {
+                        ltl::check(&mut graph, (formula, atoms), request.fairness, &mut budget)
+                    }
+                    PropertyKind::NoPartialDeadlock => partial::check(&mut graph, &mut budget),
+                    PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock | PropertyKind::NoRace => continue,
+                };
                 if matches!(found.verdict, Verdict::Unknown(_)) {
-                    // The next formula shall not pay for what this one has filled the memory with.
+                    // The next one shall not pay for what this one has filled the memory with.
                     graph = Graph::new(&model);
                 }
                 *outcome = Some(found);
@@ -126,6 +133,8 @@ fn goal(model: &Model<'_>, property: &Property, fairness: Fairness) -> Result<Op
     match &property.kind {
         PropertyKind::NeverFires(transitions) => Ok(Some(Goal::never(model, transitions))),
         PropertyKind::NoDeadlock => Ok(Some(Goal::NoDeadlock)),
+        PropertyKind::NoRace => Ok(Some(Goal::NoRace(Box::new(Races::new(model.net, model.compiled))))),
+        PropertyKind::NoPartialDeadlock => Ok(None),
         PropertyKind::Ltl { formula, atoms } => {
             // Whether a *fair* run goes on from a bad state in spite of assumptions is more than a search
             // for one infinite run can tell: the product decides that.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Firing, Transition};
-use pdnet_space::{Atoms, Outcome as StepOutcome, StateId, StateStore, Successors};
+use pdnet_space::{Atoms, Outcome as StepOutcome, Races, StateId, StateStore, Successors};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::continuation::Continuations;
@@ -19,6 +19,8 @@ pub(crate) enum Goal {
     NeverFires(IndexVec<Transition, bool>),
     /// A state in which the process has not ended and nothing is enabled.
     NoDeadlock,
+    /// A state with a data race.
+    NoRace(Box<Races>),
     /// A state whose letter does not meet the condition, if a run goes on from there
     /// ([`Continuations::exists`]).
     Invariant(Condition, Box<Atoms>),
@@ -43,6 +45,14 @@ impl Goal {
         let atoms = Atoms::new(model.net, model.compiled, atoms.iter().map(|atom| &atom.expr));
         atoms.map(|atoms| Self::Invariant(condition, Box::new(atoms))).map_err(|error| error.0)
     }
+}
+
+/// What breaks a goal in the state at hand.
+struct Hit {
+    goal: usize,
+    /// The firing that does.
+    last: Option<Firing>,
+    end: TraceEnd,
 }
 
 /// The search. States are numbered in the order in which they are found, so that the queue of a breadth-first
@@ -109,7 +119,7 @@ impl<'a> Safety<'a> {
         self.parents.push(0);
         budget.allow_states(1)?;
         let mut position = 0;
-        let mut hits: Vec<(usize, Option<Firing>)> = Vec::new();
+        let mut hits: Vec<Hit> = Vec::new();
         while position < self.parents.len() && self.verdicts.iter().any(Option::is_none) {
             budget.tick(|| self.progress(position))?;
             let id = StateId::new(position);
@@ -120,9 +130,9 @@ impl<'a> Safety<'a> {
                 let is_dead = !is_enabled && !compiled.has_ended(successors.current());
                 self.look(&mut successors, is_dead, &mut hits, budget)
             });
-            for (goal, last) in hits.drain(..) {
+            for Hit { goal, last, end } in hits.drain(..) {
                 if self.verdicts[goal].is_none() {
-                    let trace = self.trace(id, last, &self.goals[goal].end());
+                    let trace = self.trace(id, last, end);
                     self.verdicts[goal] = Some(Verdict::Violated(trace));
                 }
             }
@@ -137,7 +147,7 @@ impl<'a> Safety<'a> {
         &mut self,
         id: StateId,
         successors: &mut Successors<'_>,
-        hits: &mut Vec<(usize, Option<Firing>)>,
+        hits: &mut Vec<Hit>,
         budget: &mut Budget<'_>,
     ) -> Result<bool, StopReason> {
         #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
@@ -162,7 +172,7 @@ impl<'a> Safety<'a> {
                         && fires[step.transition]
                         && verdicts[goal].is_none()
                     {
-                        hits.push((goal, Some(step.firing())));
+                        hits.push(Hit { goal, last: Some(step.firing()), end: TraceEnd::Any });
                     }
                 }
             }
@@ -191,7 +201,7 @@ impl<'a> Safety<'a> {
         &mut self,
         successors: &mut Successors<'_>,
         is_dead: bool,
-        hits: &mut Vec<(usize, Option<Firing>)>,
+        hits: &mut Vec<Hit>,
         budget: &mut Budget<'_>,
     ) -> Result<(), StopReason> {
         for (goal, data) in self.goals.iter_mut().enumerate() {
@@ -202,7 +212,12 @@ impl<'a> Safety<'a> {
                 Goal::NeverFires(_) => {}
                 Goal::NoDeadlock => {
                     if is_dead {
-                        hits.push((goal, None));
+                        hits.push(Hit { goal, last: None, end: TraceEnd::Stutter });
+                    }
+                }
+                Goal::NoRace(races) => {
+                    if let Some(race) = successors.race(races) {
+                        hits.push(Hit { goal, last: None, end: TraceEnd::Race(Box::new(race)) });
                     }
                 }
                 Goal::Invariant(condition, atoms) => {
@@ -221,7 +236,7 @@ impl<'a> Safety<'a> {
                             continue;
                         }
                     }
-                    hits.push((goal, None));
+                    hits.push(Hit { goal, last: None, end: TraceEnd::Any });
                 }
             }
         }
@@ -229,7 +244,7 @@ impl<'a> Safety<'a> {
     }
 
     /// The run to a state along the predecessors, and one more firing.
-    fn trace(&mut self, id: StateId, last: Option<Firing>, end: &TraceEnd) -> Trace {
+    fn trace(&mut self, id: StateId, last: Option<Firing>, end: TraceEnd) -> Trace {
         let mut path = vec![id];
         let mut at = id.index();
         while at != 0 {
@@ -244,21 +259,11 @@ impl<'a> Safety<'a> {
             prefix.extend(find_firing(&mut self.store, &mut successors, None, pair[1]));
         }
         prefix.extend(last);
-        Trace { prefix, end: end.clone() }
+        Trace { prefix, end }
     }
 }
 
 fn progress(n_states: usize, transitions: u64, n_expanded: usize, memory: usize) -> Progress {
     let frontier = n_states.saturating_sub(n_expanded) as u64;
     Progress { states: n_states as u64, transitions, frontier, memory_bytes: memory as u64 }
-}
-
-impl Goal {
-    /// How a run that breaks the property goes on.
-    const fn end(&self) -> TraceEnd {
-        match self {
-            Self::NeverFires(_) | Self::Invariant(..) => TraceEnd::Any,
-            Self::NoDeadlock => TraceEnd::Stutter,
-        }
-    }
 }

@@ -13,6 +13,7 @@
 //! | `float` | floating point |
 //! | `flow` | control flow: places where threads are, steps between them |
 //! | `step` | one transition |
+//! | `reads` | the cells that a transition reads, and under which conditions |
 //! | `value` | expressions for their value |
 //! | `condition` | expressions that decide a branch |
 //! | `statement` | statements |
@@ -49,6 +50,7 @@ mod path;
 mod pointer;
 mod points_to;
 mod pthread;
+mod reads;
 mod record;
 mod rwlock;
 mod semaphore;

@@ -27,6 +27,7 @@ impl TransitionBuilder {
             function,
             calls: None,
             pos: None,
+            atomic: false,
             vars,
             arcs: vec![take],
             guard: None,
@@ -63,6 +64,13 @@ impl TransitionBuilder {
     #[must_use]
     pub fn calling(mut self, name: impl Into<String>) -> Self {
         self.data.calls = Some(name.into());
+        self
+    }
+
+    /// Makes its accesses to memory atomic operations.
+    #[must_use]
+    pub const fn atomic(mut self) -> Self {
+        self.data.atomic = true;
         self
     }
 

@@ -15,6 +15,7 @@
 //! | `print`, `parse` | the text form, which round-trips |
 //! | `verify` | the list of invariants and their verifier |
 //! | `interp` | the reference interpreter: slow, obvious, trusted |
+//! | `race` | what a data race is, on the interpreter |
 
 #![forbid(unsafe_code)]
 
@@ -28,6 +29,7 @@ mod interp;
 mod net;
 mod parse;
 mod print;
+mod race;
 mod verify;
 
 pub use action::{Action, Bound, Effect, Fault};
@@ -41,4 +43,5 @@ pub use net::{
     Place, PlaceData, PlaceForm, PlaceKind, Scope, Transition, TransitionData, Var, VarData,
 };
 pub use parse::parse_net;
+pub use race::{Access, Race};
 pub use verify::{Violation, verify_net};

@@ -25,8 +25,10 @@ pub(crate) struct Blocked {
 /// On what a thread waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// A mutex.
-    Mutex {
+    /// A lock.
+    Lock {
+        /// What it is called: a mutex, a read-write lock.
+        kind: &'static str,
         /// Its name.
         name: String,
         /// Who took it and where, as far as the run shows it.
@@ -35,6 +37,16 @@ pub(crate) enum Cause {
     /// A signal.
     Condition {
         /// The name of the condition variable.
+        name: String,
+    },
+    /// A semaphore that is 0.
+    Semaphore {
+        /// Its name.
+        name: String,
+    },
+    /// More threads at a barrier.
+    Barrier {
+        /// Its name.
         name: String,
     },
     /// The end of a thread.
@@ -121,13 +133,22 @@ impl Examination<'_> {
         let data = &self.net.transitions[transition];
         let attempt = self.attempt(transition, thread, depth);
         match data.action {
-            Action::Lock | Action::Wait3 => {
+            Action::Lock | Action::ReadLock | Action::Wait3 => {
                 if let Some(place) = attempt.refused_by.map(|arc| data.arcs[arc].place()) {
                     return Some(Cause::Condition { name: self.condition_name(thread, place) });
                 }
-                let (place, key) = mutex_of(self.net, transition, &attempt.binding)?;
+                let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
                 let holder = self.holder(place, &key);
-                Some(Cause::Mutex { name: cell_name(self.net, place, &key), holder })
+                let kind = lock_kind(data.calls.as_deref().unwrap_or_default());
+                Some(Cause::Lock { kind, name: cell_name(self.net, place, &key), holder })
+            }
+            Action::Down => {
+                let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
+                Some(Cause::Semaphore { name: cell_name(self.net, place, &key) })
+            }
+            Action::Leave => {
+                let name = &self.net.places[data.arcs[attempt.refused_by?].place()].name;
+                Some(Cause::Barrier { name: name.trim_end_matches(" (woken)").to_owned() })
             }
             Action::Wait2 => {
                 let place = data.arcs[attempt.refused_by?].place();
@@ -206,22 +227,37 @@ impl Examination<'_> {
         self.net.places[named.unwrap_or(place)].name.clone()
     }
 
-    /// Who took the mutex last without giving it back, by the run.
-    fn holder(self, mutex: Place, key: &[i64]) -> Option<(i64, Option<Pos>)> {
-        for step in self.steps.iter().rev() {
-            let transition = step.firing.transition;
-            let touched = mutex_of(self.net, transition, &step.firing.binding);
-            if touched.is_none_or(|(place, touched)| place != mutex || touched != key) {
+    /// Who took the lock and has not given it back, by the run; of several readers the first.
+    fn holder(self, lock: Place, key: &[i64]) -> Option<(i64, Option<Pos>)> {
+        let mut holders: Vec<(i64, Option<Pos>)> = Vec::new();
+        for step in self.steps {
+            let (transition, thread) = (step.firing.transition, step.firing.thread());
+            let touched = written_cell(self.net, transition, &step.firing.binding);
+            if touched.is_none_or(|(place, touched)| place != lock || touched != key) {
                 continue;
             }
             let data = &self.net.transitions[transition];
             match data.action {
-                Action::Lock | Action::Wait3 => return Some((step.firing.thread(), data.pos)),
-                Action::Unlock | Action::Wait1 => return None,
+                Action::Lock | Action::Wait3 | Action::ReadLock => holders.push((thread, data.pos)),
+                Action::Unlock | Action::Wait1 | Action::ReadUnlock => {
+                    let taken = holders.iter().rposition(|(holder, _)| *holder == thread);
+                    taken.map(|at| holders.remove(at));
+                }
                 _ => {}
             }
         }
-        None
+        holders.first().copied()
+    }
+}
+
+/// What a lock is called, by the function that takes it.
+fn lock_kind(called: &str) -> &'static str {
+    if called.contains("rwlock") {
+        "read-write lock"
+    } else if called.contains("spin") {
+        "spin lock"
+    } else {
+        "mutex"
     }
 }
 
@@ -231,7 +267,12 @@ pub(crate) fn mutex_of(net: &Net, transition: Transition, binding: &[i64]) -> Op
     if !matches!(data.action, Action::Lock | Action::Unlock | Action::Wait1 | Action::Wait3) {
         return None;
     }
-    data.arcs.iter().find_map(|arc| match arc {
+    written_cell(net, transition, binding)
+}
+
+/// The first cell that a step writes: of a step on a lock or a semaphore, that.
+pub(crate) fn written_cell(net: &Net, transition: Transition, binding: &[i64]) -> Option<(Place, Vec<i64>)> {
+    net.transitions[transition].arcs.iter().find_map(|arc| match arc {
         ArcData::Write { place, key, .. } => Some((*place, Binding(binding).values(key))),
         _ => None,
     })
@@ -263,13 +304,15 @@ impl Cause {
         let since =
             |pos: &Option<Pos>| pos.map_or_else(String::new, |pos| format!(" since {}", place_name(pos)));
         match self {
-            Self::Mutex { name, holder: None } => format!("waits for mutex {name}"),
-            Self::Mutex { name, holder: Some((thread, pos)) } if *thread == waiter => {
-                format!("waits for mutex {name}, which it holds itself{}", since(pos))
+            Self::Lock { kind, name, holder: None } => format!("waits for {kind} {name}"),
+            Self::Lock { kind, name, holder: Some((thread, pos)) } if *thread == waiter => {
+                format!("waits for {kind} {name}, which it holds itself{}", since(pos))
             }
-            Self::Mutex { name, holder: Some((thread, pos)) } => {
-                format!("waits for mutex {name}, held by {}{}", threads.describe(*thread), since(pos))
+            Self::Lock { kind, name, holder: Some((thread, pos)) } => {
+                format!("waits for {kind} {name}, held by {}{}", threads.describe(*thread), since(pos))
             }
+            Self::Semaphore { name } => format!("waits for semaphore {name}, which is 0"),
+            Self::Barrier { name } => format!("waits at barrier {name} for others to come"),
             Self::Condition { name } => format!("waits for a signal on {name}"),
             Self::Join { thread } => format!("waits for the end of {}", threads.describe(*thread)),
             Self::Atomic { owner } => {

@@ -13,6 +13,7 @@
 //! | `transition` | transitions as lists of steps that bind and steps that fire |
 //! | `successors` | enumerates the firings of a state |
 //! | `fire` | the state after a firing |
+//! | `race` | the data races of a state |
 //! | `atoms` | the atoms of properties on unpacked states |
 //! | `pool` | equal parts of states, stored once |
 //! | `store` | the visited set: states as short vectors of parts |
@@ -44,6 +45,7 @@ mod code;
 mod fire;
 mod layout;
 mod pool;
+mod race;
 mod state;
 mod store;
 mod successors;
@@ -51,6 +53,7 @@ mod transition;
 
 pub use atoms::Atoms;
 pub use layout::{Layout, Unsupported};
+pub use race::Races;
 pub use state::State;
 pub use store::{Full, StateId, StateStore};
 pub use successors::{Flow, Outcome, Step, Successors};

@@ -118,19 +118,34 @@ impl<'c> Successors<'c> {
     }
 
     fn expand(&mut self, visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.bind_all(self.movable(), |_| true, &mut |this, transition, rule| {
+            this.show(transition, rule, visit)
+        })
+    }
+
+    /// Calls `found` with each transition of these threads, if it is wanted, in each way in which it is bound.
+    #[inline]
+    pub(crate) fn bind_all(
+        &mut self,
+        mut threads: u64,
+        is_wanted: impl Fn(Transition) -> bool,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let compiled = self.compiled;
-        let mut movable = self.movable();
-        while movable != 0 {
-            let thread = movable.trailing_zeros() as usize;
-            movable &= movable - 1;
+        while threads != 0 {
+            let thread = threads.trailing_zeros() as usize;
+            threads &= threads - 1;
             let mut base = compiled.layout.thread_template.len();
             for depth in 0..self.current.threads[thread][0] {
                 let place = word_place(self.current.threads[thread][base]);
                 for &transition in &compiled.from[place] {
+                    if !is_wanted(transition) {
+                        continue;
+                    }
                     self.registers[0] = thread as i64;
                     self.registers[1] = depth;
                     self.base = base;
-                    self.bind(transition, &compiled.transitions[transition], 0, visit)?;
+                    self.bind(transition, &compiled.transitions[transition], 0, found)?;
                 }
                 base += compiled.layout.frame_words[place] as usize;
             }
@@ -152,21 +167,21 @@ impl<'c> Successors<'c> {
         condition.is_none_or(|condition| self.value(condition) != 0)
     }
 
-    /// Extends the binding over the steps from `position` on, in all ways, and shows each firing found.
+    /// Extends the binding over the steps from `position` on, in all ways, and calls `found` with each.
     /// Only steps that can bind a variable in several ways recur.
     fn bind(
         &mut self,
         transition: Transition,
         rule: &Rule,
         position: usize,
-        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         for (position, binding) in rule.bindings.iter().enumerate().skip(position) {
             match binding {
                 Binding::Choose { var, domain } => {
                     for value in domain.values() {
                         self.registers[*var as usize] = value;
-                        self.bind(transition, rule, position + 1, visit)?;
+                        self.bind(transition, rule, position + 1, found)?;
                     }
                     return ControlFlow::Continue(());
                 }
@@ -177,7 +192,7 @@ impl<'c> Successors<'c> {
                     }
                 }
                 Binding::Frame { place, thread, depth } => {
-                    return self.bind_frame(transition, rule, position, (*place, *thread, *depth), visit);
+                    return self.bind_frame(transition, rule, position, (*place, *thread, *depth), found);
                 }
                 Binding::Member(Member { offset, rows, row, thread: Part::Is(thread) })
                     if !matches!(row, Some(Part::Bind(_))) =>
@@ -193,7 +208,7 @@ impl<'c> Successors<'c> {
                     }
                 }
                 Binding::Member(member) => {
-                    return self.bind_member(transition, rule, position, member, visit);
+                    return self.bind_member(transition, rule, position, member, found);
                 }
                 Binding::Count { offset } => {
                     if self.current.globals[*offset] == 0 {
@@ -211,7 +226,7 @@ impl<'c> Successors<'c> {
                 }
             }
         }
-        if self.holds(rule.guard) { self.show(transition, rule, visit) } else { ControlFlow::Continue(()) }
+        if self.holds(rule.guard) { found(self, transition, rule) } else { ControlFlow::Continue(()) }
     }
 
     fn bind_frame(
@@ -220,7 +235,7 @@ impl<'c> Successors<'c> {
         rule: &Rule,
         position: usize,
         (place, thread_part, depth_part): (Place, Part, Part),
-        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let layout = &self.compiled.layout;
         let wanted = match thread_part {
@@ -239,14 +254,14 @@ impl<'c> Successors<'c> {
                 Part::Is(depth) => {
                     let depth = self.value(depth);
                     if self.current.frame_is_at(layout, number, depth, place) {
-                        self.bind(transition, rule, position + 1, visit)?;
+                        self.bind(transition, rule, position + 1, found)?;
                     }
                 }
                 Part::Bind(var) => {
                     let mut from = 0;
                     while let Some(depth) = self.current.find_frame(layout, thread, from, place) {
                         self.registers[var as usize] = depth as i64;
-                        self.bind(transition, rule, position + 1, visit)?;
+                        self.bind(transition, rule, position + 1, found)?;
                         from = depth + 1;
                     }
                 }
@@ -261,7 +276,7 @@ impl<'c> Successors<'c> {
         rule: &Rule,
         position: usize,
         member: &Member<Part>,
-        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         for row in 0..i64::from(member.rows) {
             match member.row {
@@ -279,7 +294,7 @@ impl<'c> Successors<'c> {
                     Part::Is(wanted) if self.value(wanted) != thread => continue,
                     Part::Is(_) => {}
                 }
-                self.bind(transition, rule, position + 1, visit)?;
+                self.bind(transition, rule, position + 1, found)?;
             }
         }
         ControlFlow::Continue(())

@@ -22,6 +22,9 @@ fn engines_agree_with_the_reference() {
         let all = report.holds + report.violated + report.unknown;
         let name = engine.name();
         assert!(report.too_large * 10 < N_CASES, "{name}, seed {seed}: {report}");
+        let few = report.races.min(report.partial_deadlocks);
+        let many = report.races.max(report.partial_deadlocks);
+        assert!(few * 30 > report.nets && many * 2 < report.nets, "{name}, seed {seed}: {report}");
         assert!(report.holds * 5 > all && report.violated * 5 > all, "{name}, seed {seed}: {report}");
     }
 }

@@ -75,8 +75,6 @@ pub(crate) struct Object {
     /// The type in which it is accessed; of a bit-field, as wide as that is.
     pub(crate) ty: IntType,
     pub(crate) is_bool: bool,
-    /// It is `_Atomic`.
-    pub(crate) is_atomic: bool,
 }
 
 impl Object {
@@ -235,6 +233,8 @@ impl Lowerer<'_> {
         let name = format!("{}{}", self.home_name(home), data.name);
         let place = self.net.add_cells(&name, cells);
         self.net.places[place].pos = self.home_span(home).and_then(|span| self.pos(span));
+        self.net.places[place].memory =
+            !matches!(data.ty, Type::Sync(_)) && !data.is_atomic && !matches!(home, Home::Text(_));
         if self.survey.shared.contains(&home) {
             self.shared_cells.insert(place);
         }

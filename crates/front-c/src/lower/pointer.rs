@@ -25,6 +25,8 @@ const THREAD_SHIFT: i64 = 32;
 const SLOT_SHIFT: i64 = 40;
 /// Where the number of the object begins.
 const OBJECT_SHIFT: i64 = 48;
+/// How many depths a pointer can tell apart.
+pub(crate) const MAX_DEPTH: u32 = 256;
 /// The largest distance.
 const MAX_OFFSET: i64 = 1 << 31;
 
@@ -193,7 +195,6 @@ impl Lowerer<'_> {
         address: &Expr,
         homes: &Homes,
         view: &View,
-        is_atomic: bool,
         span: Span,
     ) -> Option<Object> {
         let viewed = self.viewed(view, span)?;
@@ -212,7 +213,7 @@ impl Lowerer<'_> {
         }
         let valid = found.valid.into_iter().fold(Expr::Const(0), Expr::either);
         self.add_check(valid, Fault::InvalidPointer);
-        Some(Object { targets: found.targets, ty: viewed.ty, is_bool: viewed.is_bool, is_atomic })
+        Some(Object { targets: found.targets, ty: viewed.ty, is_bool: viewed.is_bool })
     }
 
     /// The parts of one object that may be meant.

@@ -83,6 +83,16 @@ impl PointsTo {
         self.contents.get(&home).into_iter().flatten().copied()
     }
 
+    /// Whether the address of a local is a value somewhere.
+    pub(crate) fn points_to_frame(&self, program: &Program) -> bool {
+        self.numbers.keys().any(|home| match home {
+            Home::Variable(variable) => {
+                matches!(program.variables[*variable].storage, Storage::Local(_) | Storage::Param(_))
+            }
+            Home::Heap(_) | Home::Text(_) | Home::Function(_) | Home::Outside => false,
+        })
+    }
+
     /// What functions return pointers to.
     pub(crate) fn returned(&self) -> impl Iterator<Item = Home> {
         self.results.values().flatten().chain(&self.specific).copied()

@@ -261,7 +261,6 @@ impl Lowerer<'_> {
             offset: 0,
             indices: Vec::new(),
             view: View::As(ty.ty.clone()),
-            is_atomic: ty.quals.is_atomic,
         }
     }
 
