@@ -56,5 +56,5 @@ fn doubt(request: &Request<'_>, caveats: &Caveats) -> Option<StopReason> {
         };
         return Some(StopReason::Bound { bound, limit, pos: None });
     }
-    caveats.sampled.then_some(StopReason::Sampled { pos: None })
+    caveats.sampled.then_some(StopReason::Sampled { pos: None, note: None })
 }
