@@ -113,7 +113,7 @@ pub fn lower(
         return Err(lowerer.errors);
     }
     let Lowerer { mut net, warnings, .. } = lowerer;
-    pdnet_net::split_inputs(&mut net, &atoms.concat());
+    pdnet_net::split_inputs(&mut net, &atoms.concat(), pdnet_net::SplitLimits::default());
     pdnet_net::add_control_dependence(&mut net);
     Ok(Lowered { net, atoms, warnings })
 }

@@ -114,10 +114,27 @@ impl Comparison {
     }
 }
 
+/// How much work is done to split one input.
+#[derive(Clone, Copy, Debug)]
+pub struct SplitLimits {
+    /// Domains of at most this size are looked at value by value.
+    pub n_listed: usize,
+    /// The most intervals that one operation may split another into.
+    pub n_split: usize,
+    /// The largest interval all of whose values become representatives, where nothing better is known.
+    pub n_enumerated: usize,
+}
+
+impl Default for SplitLimits {
+    fn default() -> Self {
+        Self { n_listed: 256, n_split: 512, n_enumerated: 1024 }
+    }
+}
+
 /// Gives every input of the net as few values as can stand for all of them; see the module's comment. The
 /// atoms are those of all properties that will be asked. A domain that is not exact counts as a sample of
 /// everything between its least and its greatest value, in the order of its type.
-pub fn split_inputs(net: &mut Net, atoms: &[Expr]) {
+pub fn split_inputs(net: &mut Net, atoms: &[Expr], limits: SplitLimits) {
     let sources = sources(net);
     if sources.is_empty() {
         return;
@@ -137,11 +154,11 @@ pub fn split_inputs(net: &mut Net, atoms: &[Expr]) {
         let comparison = group.map(|group| group.comparison);
         let result = match group.filter(|group| !group.can_be_split(net, &sources)) {
             Some(group) => Err(group.comparison.cause),
-            None => classes::representatives(&source.universe, &observations, comparison),
+            None => classes::representatives(&source.universe, &observations, comparison, limits),
         };
         domains.push(match result {
             Ok(values) => (Domain { ranges: as_ranges(&values), exact: true }, None),
-            Err(cause) => (unsplit(net, source, &observations), Some(words(net, source, cause))),
+            Err(cause) => (unsplit(net, source, &observations, limits), Some(words(net, source, cause))),
         });
     }
     for (source, (domain, note)) in sources.iter().zip(domains) {
@@ -224,13 +241,18 @@ fn as_ranges(values: &[i64]) -> Vec<(i64, i64)> {
 
 /// The domain of an input that cannot be split: what it was, and if that is a sample, the values around
 /// those that it is tested against.
-fn unsplit(net: &Net, source: &Source, observations: &BTreeMap<Observation, Cause>) -> Domain {
+fn unsplit(
+    net: &Net,
+    source: &Source,
+    observations: &BTreeMap<Observation, Cause>,
+    limits: SplitLimits,
+) -> Domain {
     let old = net.transitions[source.transition].vars[source.var].choice.as_ref().expect("an input");
     if old.exact {
         return old.clone();
     }
     let mut values: BTreeSet<i64> = old.values().collect();
-    values.extend(classes::boundaries(&source.universe, observations, MAX_ADDED));
+    values.extend(classes::boundaries(&source.universe, observations, MAX_ADDED, limits));
     let values: Vec<i64> = values.into_iter().collect();
     Domain { ranges: as_ranges(&values), exact: false }
 }

@@ -35,7 +35,7 @@ pub use action::{Action, Bound, Effect, Fault};
 pub use builder::TransitionBuilder;
 pub use dependence::add_control_dependence;
 pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
-pub use inputs::split_inputs;
+pub use inputs::{SplitLimits, split_inputs};
 pub use int::IntType;
 pub use interp::{Firing, Interpreter, Marking, Successor, Token};
 pub use net::{

@@ -3,13 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::pieces::{Piece, common_multiple, pieces, split_by, value_at};
-use super::{Cause, Comparison, Usage};
+use super::{Cause, Comparison, SplitLimits, Usage};
 use crate::{BinaryOp, Expr, IntType};
 
-/// Domains of at most this size are looked at value by value.
-const MAX_LISTED: i128 = 4096;
-/// The largest interval all of whose values become representatives.
-const MAX_ENUMERATED: i128 = 1024;
 /// The most points that are looked at for one input.
 const MAX_CANDIDATES: usize = 1 << 16;
 /// The most representatives of one input.
@@ -41,22 +37,22 @@ impl Observation {
     }
 
     /// Intervals on which it is decided by the residue modulo a number, or on which every value counts.
-    fn cuts(&self, low: i64, high: i64) -> Option<Vec<Cut>> {
+    fn cuts(&self, low: i64, high: i64, limits: SplitLimits) -> Option<Vec<Cut>> {
         let mut cuts = Vec::new();
         let Some((expr, least, most)) = &self.within else {
-            return self.cuts_inside(low, high, 1, cuts);
+            return self.cuts_inside((low, high), 1, limits, cuts);
         };
-        for piece in pieces(expr, low, high) {
+        for piece in pieces(expr, low, high, limits.n_split) {
             let side = |x: i64| {
                 let value = value_at(expr, x);
                 i8::from(value > *most) - i8::from(value < *least)
             };
             if let Some(modulus) = piece.shape.modulus() {
-                cuts = self.cuts_inside(piece.low, piece.high, modulus, cuts)?;
+                cuts = self.cuts_inside((piece.low, piece.high), modulus, limits, cuts)?;
             } else if piece.shape.is_monotone() {
                 for (low, high) in split_by(piece.low, piece.high, 3, side)? {
                     if side(low) == 0 {
-                        cuts = self.cuts_inside(low, high, 1, cuts)?;
+                        cuts = self.cuts_inside((low, high), 1, limits, cuts)?;
                     } else {
                         cuts.push(Cut { low, high, period: Period::Modulo(1) });
                     }
@@ -68,18 +64,24 @@ impl Observation {
         Some(cuts)
     }
 
-    fn cuts_inside(&self, low: i64, high: i64, modulus: i128, mut cuts: Vec<Cut>) -> Option<Vec<Cut>> {
-        for Piece { low, high, shape } in pieces(&self.expr, low, high) {
+    fn cuts_inside(
+        &self,
+        (low, high): (i64, i64),
+        modulus: i128,
+        limits: SplitLimits,
+        mut cuts: Vec<Cut>,
+    ) -> Option<Vec<Cut>> {
+        for Piece { low, high, shape } in pieces(&self.expr, low, high, limits.n_split) {
             if let Some(found) = shape.modulus() {
                 let period = Period::Modulo(common_multiple(found, modulus)?);
                 cuts.push(Cut { low, high, period });
                 continue;
             }
-            if size(low, high) <= MAX_ENUMERATED {
+            if size(low, high) <= limits.n_enumerated as i128 {
                 cuts.push(Cut { low, high, period: Period::All });
                 continue;
             }
-            let limit = usize::try_from(MAX_ENUMERATED).expect("small");
+            let limit = limits.n_enumerated;
             let steps = |x: i64| value_at(&self.expr, x);
             let parts = if shape.is_monotone() { split_by(low, high, limit, steps) } else { None };
             for (low, high) in parts? {
@@ -129,8 +131,14 @@ pub(super) fn representatives(
     universe: &[(i64, i64)],
     observations: &BTreeMap<Observation, Cause>,
     comparison: Option<Comparison>,
+    limits: SplitLimits,
 ) -> Result<Vec<i64>, Cause> {
-    let cells = elementary(universe, observations)?;
+    let listed = || universe.iter().map(|&(low, high)| Cut { low, high, period: Period::All }).collect();
+    let cells = match elementary(universe, observations, limits) {
+        _ if is_listed(universe, limits.n_listed) => listed(),
+        Err(_) if is_listed(universe, MAX_CANDIDATES.min(16 * limits.n_listed)) => listed(),
+        found => found?,
+    };
     let too_many = || {
         let values = |observation: &Observation| {
             let points = cells.iter().flat_map(|cut| cut.points(1));
@@ -168,27 +176,25 @@ pub(super) fn representatives(
         members.sort_by_key(|&x| (x.unsigned_abs(), x < 0));
         found.extend(members.into_iter().take(usize::try_from(spare).expect("small")));
     }
-    if found.len() > MAX_CLASSES && !is_listed(universe) { Err(too_many()) } else { Ok(found.into_iter().collect()) }
+    if found.len() > MAX_CLASSES { Err(too_many()) } else { Ok(found.into_iter().collect()) }
 }
 
-fn is_listed(universe: &[(i64, i64)]) -> bool {
-    universe.iter().map(|&(low, high)| size(low, high)).sum::<i128>() <= MAX_LISTED
+fn is_listed(universe: &[(i64, i64)], limit: usize) -> bool {
+    universe.iter().map(|&(low, high)| size(low, high)).sum::<i128>() <= limit as i128
 }
 
 /// Intervals on each of which every observation depends on the value modulo a common number.
 fn elementary(
     universe: &[(i64, i64)],
     observations: &BTreeMap<Observation, Cause>,
+    limits: SplitLimits,
 ) -> Result<Vec<Cut>, Cause> {
-    if is_listed(universe) {
-        return Ok(universe.iter().map(|&(low, high)| Cut { low, high, period: Period::All }).collect());
-    }
     let mut cells: Vec<Cut> =
         universe.iter().map(|&(low, high)| Cut { low, high, period: Period::Modulo(1) }).collect();
     for (observation, cause) in observations {
         let mut cuts = Vec::new();
         for &(low, high) in universe {
-            cuts.extend(observation.cuts(low, high).ok_or(*cause)?);
+            cuts.extend(observation.cuts(low, high, limits).ok_or(*cause)?);
         }
         let mut refined = Vec::new();
         let mut position = 0;
@@ -221,11 +227,12 @@ pub(super) fn boundaries(
     universe: &[(i64, i64)],
     observations: &BTreeMap<Observation, Cause>,
     limit: usize,
+    limits: SplitLimits,
 ) -> BTreeSet<i64> {
     let mut found = BTreeSet::new();
     for observation in observations.keys() {
         for &(low, high) in universe {
-            for piece in pieces(&observation.expr, low, high).iter().skip(1) {
+            for piece in pieces(&observation.expr, low, high, limits.n_split).iter().skip(1) {
                 if found.len() < limit {
                     found.extend([piece.low - 1, piece.low]);
                 }

@@ -19,22 +19,26 @@ pub(super) fn substitute(function: &Expr, form: &Expr, universe: &[(i64, i64)]) 
             let operand = inner(operand);
             if fits(&operand, *ty, universe) { operand } else { Expr::convert(*ty, operand) }
         }
-        Expr::Binary(op, ty, left, right) => sum(*op, *ty, inner(left), inner(right)),
+        Expr::Binary(op, ty, left, right) => sum(*op, *ty, inner(left), inner(right), universe),
         Expr::If(condition, then, otherwise) => Expr::cond(inner(condition), inner(then), inner(otherwise)),
         Expr::Const(_) | Expr::Cell(..) | Expr::Marked(..) | Expr::Deadlock => function.clone(),
     }
 }
 
 /// Sums with constants become one sum: `x + 1 + 1` is `x + 2`.
-fn sum(op: BinaryOp, ty: IntType, left: Expr, right: Expr) -> Expr {
+fn sum(op: BinaryOp, ty: IntType, left: Expr, right: Expr, universe: &[(i64, i64)]) -> Expr {
     let summand = match (op, &right) {
         (BinaryOp::Add, Expr::Const(value)) => *value,
         (BinaryOp::Sub, Expr::Const(value)) => ty.wrap(value.wrapping_neg()),
         _ => return Expr::binary(op, ty, left, right),
     };
     match left {
+        left if summand == 0 && fits(&left, ty, universe) => left,
         Expr::Binary(BinaryOp::Add, inner, operand, before) if inner == ty => match *before {
-            Expr::Const(before) => sum(BinaryOp::Add, ty, *operand, Expr::Const(ty.wrap(before.wrapping_add(summand)))),
+            Expr::Const(before) => {
+                let both = Expr::Const(ty.wrap(before.wrapping_add(summand)));
+                sum(BinaryOp::Add, ty, *operand, both, universe)
+            },
             before => {
                 let left = Expr::Binary(BinaryOp::Add, inner, operand, Box::new(before));
                 Expr::binary(BinaryOp::Add, ty, left, Expr::Const(summand))

@@ -33,8 +33,6 @@ pub(super) struct Piece {
 
 /// The most pieces that one function may fall into.
 const MAX_PIECES: usize = 2048;
-/// The most pieces that one operation may split an interval into.
-const MAX_SPLIT: usize = 512;
 /// The largest modulus.
 pub(super) const MAX_MODULUS: i128 = 4096;
 
@@ -58,9 +56,10 @@ pub(super) fn value_at(expr: &Expr, x: i64) -> i64 {
     expr.eval(&Point(x))
 }
 
-/// The pieces of a function on an interval, in order; they cover it.
-pub(super) fn pieces(expr: &Expr, low: i64, high: i64) -> Vec<Piece> {
-    let found = unlimited(expr, low, high);
+/// The pieces of a function on an interval, in order; they cover it. One operation splits an interval into
+/// at most `n_split`.
+pub(super) fn pieces(expr: &Expr, low: i64, high: i64, n_split: usize) -> Vec<Piece> {
+    let found = unlimited(expr, low, high, n_split);
     if found.len() > MAX_PIECES { vec![Piece { low, high, shape: Shape::Wild }] } else { found }
 }
 
@@ -94,8 +93,14 @@ pub(super) fn split_by<K: PartialEq>(
     }
 }
 
-fn split_if<K: PartialEq>(applies: bool, low: i64, high: i64, key: impl Fn(i64) -> K) -> Option<Vec<(i64, i64)>> {
-    if applies { split_by(low, high, MAX_SPLIT, key) } else { None }
+fn split_if<K: PartialEq>(
+    applies: bool,
+    low: i64,
+    high: i64,
+    limit: usize,
+    key: impl Fn(i64) -> K,
+) -> Option<Vec<(i64, i64)>> {
+    if applies { split_by(low, high, limit, key) } else { None }
 }
 
 const fn constant(value: i64) -> Shape {
@@ -168,7 +173,8 @@ pub(super) fn common_multiple(left: i128, right: i128) -> Option<i128> {
     Some(left / a * right).filter(|&modulus| modulus <= MAX_MODULUS)
 }
 
-fn unlimited(expr: &Expr, low: i64, high: i64) -> Vec<Piece> {
+fn unlimited(expr: &Expr, low: i64, high: i64, n_split: usize) -> Vec<Piece> {
+    let pieces = |expr: &Expr, low, high| pieces(expr, low, high, n_split);
     let whole = |shape| vec![Piece { low, high, shape }];
     match expr {
         Expr::Const(value) => whole(constant(*value)),
@@ -180,18 +186,18 @@ fn unlimited(expr: &Expr, low: i64, high: i64) -> Vec<Piece> {
             };
             let raw = |x| factor * i128::from(value_at(operand, x)) + summand;
             each(pieces(operand, low, high), |piece| {
-                wrapped(*ty, Piece { shape: piece.shape.scaled(factor, summand), ..piece }, &raw)
+                wrapped(*ty, Piece { shape: piece.shape.scaled(factor, summand), ..piece }, n_split, &raw)
             })
         }
         Expr::Convert(ty, operand) => {
             let raw = |x| i128::from(value_at(operand, x));
-            each(pieces(operand, low, high), |piece| wrapped(*ty, piece, &raw))
+            each(pieces(operand, low, high), |piece| wrapped(*ty, piece, n_split, &raw))
         }
         Expr::Binary(op, ty, left, right) => {
             let common = refine(&pieces(left, low, high), &pieces(right, low, high));
             let mut found = Vec::new();
             for (piece, other) in common {
-                let operation = Operation { expr, op: *op, ty: *ty, left, right };
+                let operation = Operation { expr, op: *op, ty: *ty, left, right, n_split };
                 found.extend(operation.pieces(piece, other));
             }
             found
@@ -199,7 +205,7 @@ fn unlimited(expr: &Expr, low: i64, high: i64) -> Vec<Piece> {
         Expr::If(condition, then, otherwise) => {
             let condition_pieces = each(pieces(condition, low, high), |piece| {
                 let truth = |x: i64| value_at(condition, x).signum();
-                match split_if(piece.shape.is_monotone(), piece.low, piece.high, truth) {
+                match split_if(piece.shape.is_monotone(), piece.low, piece.high, 3, truth) {
                     Some(parts) => {
                         let decided = |&(low, high): &(i64, i64)| Piece { low, high, shape: constant(truth(low)) };
                         parts.iter().map(decided).collect()
@@ -254,7 +260,7 @@ fn together(left: Shape, right: Shape) -> Shape {
 }
 
 /// The pieces of a function with the given raw values and shape after conversion to a type.
-fn wrapped(ty: IntType, piece: Piece, raw: &dyn Fn(i64) -> i128) -> Vec<Piece> {
+fn wrapped(ty: IntType, piece: Piece, n_split: usize, raw: &dyn Fn(i64) -> i128) -> Vec<Piece> {
     let Piece { low, high, shape } = piece;
     if !shape.is_monotone() {
         return vec![piece];
@@ -262,7 +268,7 @@ fn wrapped(ty: IntType, piece: Piece, raw: &dyn Fn(i64) -> i128) -> Vec<Piece> {
     let size = 1i128 << ty.bits;
     let least = if ty.bits == 64 { i128::from(i64::MIN) } else { i128::from(ty.min()) };
     let turn = |x: i64| (raw(x) - least).div_euclid(size);
-    if let Some(parts) = split_by(low, high, MAX_SPLIT, turn) {
+    if let Some(parts) = split_by(low, high, n_split, turn) {
         let part = |&(low, high): &(i64, i64)| {
             let shape = match shape {
                 Shape::Linear { slope, offset } => Shape::Linear { slope, offset: offset - turn(low) * size },
@@ -284,6 +290,7 @@ struct Operation<'a> {
     ty: IntType,
     left: &'a Expr,
     right: &'a Expr,
+    n_split: usize,
 }
 
 impl Operation<'_> {
@@ -339,13 +346,13 @@ impl Operation<'_> {
             },
         };
         let raw = |x| i128::from(value_at(self.left, x)) + sign * i128::from(value_at(self.right, x));
-        wrapped(self.ty, Piece { shape, ..left }, &raw)
+        wrapped(self.ty, Piece { shape, ..left }, self.n_split, &raw)
     }
 
     fn product(&self, piece: Piece, of: &Expr, factor: i128) -> Vec<Piece> {
         // Both are within 65 bits, so their product is exact.
         let raw = |x| i128::from(value_at(of, x)).wrapping_mul(factor);
-        wrapped(self.ty, Piece { shape: piece.shape.scaled(factor, 0), ..piece }, &raw)
+        wrapped(self.ty, Piece { shape: piece.shape.scaled(factor, 0), ..piece }, self.n_split, &raw)
     }
 
     /// Bitwise and with a constant.
@@ -365,7 +372,7 @@ impl Operation<'_> {
         }
         // Only the bits from the lowest one of the mask on count.
         let stair = |x: i64| value_at(of, x) >> mask.trailing_zeros().min(63);
-        if let Some(parts) = split_by(low, high, MAX_SPLIT, stair) {
+        if let Some(parts) = split_by(low, high, self.n_split, stair) {
             let part =
                 |&(low, high): &(i64, i64)| Piece { low, high, shape: constant(value_at(self.expr, low)) };
             return parts.iter().map(part).collect();
@@ -388,7 +395,7 @@ impl Operation<'_> {
                 return vec![Piece { low, high, shape: Shape::Wild }];
             }
             let results = |x: i64| value_at(self.expr, x);
-            if let Some(parts) = split_by(low, high, MAX_SPLIT, results) {
+            if let Some(parts) = split_by(low, high, self.n_split, results) {
                 let part = |&(low, high): &(i64, i64)| Piece { low, high, shape: constant(results(low)) };
                 return parts.iter().map(part).collect();
             }
@@ -396,7 +403,7 @@ impl Operation<'_> {
             if self.op == BinaryOp::Div && self.ty.signed && divisor < 0 {
                 // The least value divided by -1 wraps.
                 let raw = |x| i128::from(value_at(self.left, x)) / i128::from(divisor);
-                return wrapped(self.ty, Piece { shape: part.shape.through(false), ..part }, &raw);
+                return wrapped(self.ty, Piece { shape: part.shape.through(false), ..part }, self.n_split, &raw);
             }
             vec![Piece { low, high, shape: part.shape.through(true) }]
         })
@@ -443,7 +450,7 @@ impl Operation<'_> {
                     _ => (i128::from(left) - i128::from(right)).signum(),
                 }
             };
-            match split_if(is_monotone, low, high, difference) {
+            match split_if(is_monotone, low, high, 3, difference) {
                 Some(parts) => found.extend(parts.iter().map(|&(low, high)| {
                     let shape = constant(value_at(self.expr, low));
                     Piece { low, high, shape }
@@ -466,7 +473,7 @@ impl Operation<'_> {
 
     fn by_sign_of(&self, piece: Piece, of: &Expr) -> Vec<Piece> {
         let matters = piece.shape.is_monotone() && (!self.ty.signed || self.op == BinaryOp::Rem);
-        match split_if(matters, piece.low, piece.high, |x| value_at(of, x) < 0) {
+        match split_if(matters, piece.low, piece.high, 2, |x| value_at(of, x) < 0) {
             Some(parts) => parts.iter().map(|&(low, high)| Piece { low, high, ..piece }).collect(),
             None => vec![piece],
         }
