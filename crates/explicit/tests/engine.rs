@@ -250,7 +250,10 @@ fn bounds_samples_and_faults_make_holds_into_unknown() {
         let choice = b.choose("choice", Base::Int(IntType::I32), domain);
         b.write(x, vec![], Expr::Var(choice));
     });
-    assert_eq!(reason(&p.net, PropertyKind::NeverFires(vec![])), StopReason::Sampled { pos: None, note: None });
+    assert_eq!(
+        reason(&p.net, PropertyKind::NeverFires(vec![])),
+        StopReason::Sampled { pos: None, note: None }
+    );
     violation(&p.net, formula(Ltl::globally(Ltl::not(atom(0))), &[(x, 3)]), Fairness::None);
     violation(&p.net, PropertyKind::NoDeadlock, Fairness::None);
     // A formula that is decided before the choice does not depend on it.

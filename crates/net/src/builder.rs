@@ -18,7 +18,8 @@ impl TransitionBuilder {
     #[must_use]
     pub fn new(action: Action, function: Function, from: Place, label: impl Into<String>) -> Self {
         let mut vars = IndexVec::new();
-        let thread = vars.push(VarData { name: "t".to_owned(), base: Base::Thread, choice: None, note: None });
+        let thread =
+            vars.push(VarData { name: "t".to_owned(), base: Base::Thread, choice: None, note: None });
         let depth = vars.push(VarData { name: "d".to_owned(), base: Base::Depth, choice: None, note: None });
         let take = ArcData::Take { place: from, token: vec![Pattern::Bind(thread), Pattern::Bind(depth)] };
         let data = TransitionData {

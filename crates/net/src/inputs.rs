@@ -220,7 +220,8 @@ fn groups(sources: &IndexVec<Input, Source>, uses: &flow::Uses) -> BTreeMap<Inpu
         let inside = uses.comparisons.iter().filter(|((a, _), _)| label[*a] == label[input]);
         let Some((_, &(_, cause))) = inside.clone().next() else { continue };
         let is_order = inside.clone().any(|(_, (is_order, _))| *is_order);
-        let members: BTreeSet<Input> = sources.indices().filter(|&other| label[other] == label[input]).collect();
+        let members: BTreeSet<Input> =
+            sources.indices().filter(|&other| label[other] == label[input]).collect();
         let n_inputs = u32::try_from(members.len()).unwrap_or(u32::MAX);
         groups.insert(input, Group { members, comparison: Comparison { n_inputs, is_order, cause } });
     }

@@ -23,8 +23,11 @@ pub(super) struct Observation {
 impl Observation {
     /// Whether a function of the input is 0.
     pub(super) fn truth(expr: Expr) -> Self {
-        let expr =
-            if expr.is_boolean() { expr } else { Expr::binary(BinaryOp::Ne, IntType::I64, expr, Expr::Const(0)) };
+        let expr = if expr.is_boolean() {
+            expr
+        } else {
+            Expr::binary(BinaryOp::Ne, IntType::I64, expr, Expr::Const(0))
+        };
         Self { expr, within: None }
     }
 

@@ -83,7 +83,8 @@ impl Flow<'_> {
     /// The least solution; a place that has none with few functions is the error.
     fn run(&mut self) -> std::result::Result<(), Place> {
         self.contents = self.net.places.iter().map(initial).collect();
-        let mut readers: IndexVec<Place, Vec<Transition>> = IndexVec::filled(Vec::new(), self.net.places.len());
+        let mut readers: IndexVec<Place, Vec<Transition>> =
+            IndexVec::filled(Vec::new(), self.net.places.len());
         for (transition, data) in self.net.transitions.iter_enumerated() {
             for arc in &data.arcs {
                 if let ArcData::Read { place, .. } = arc {
@@ -403,7 +404,9 @@ impl Eval<'_, '_> {
                 self.limited(result)
             }
             // Only atoms have these, and there they are variables by now.
-            Expr::Cell(..) | Expr::Marked(..) | Expr::Deadlock => Result { unknown: true, ..Result::default() },
+            Expr::Cell(..) | Expr::Marked(..) | Expr::Deadlock => {
+                Result { unknown: true, ..Result::default() }
+            }
         }
     }
 

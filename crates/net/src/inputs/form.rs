@@ -38,7 +38,7 @@ fn sum(op: BinaryOp, ty: IntType, left: Expr, right: Expr, universe: &[(i64, i64
             Expr::Const(before) => {
                 let both = Expr::Const(ty.wrap(before.wrapping_add(summand)));
                 sum(BinaryOp::Add, ty, *operand, both, universe)
-            },
+            }
             before => {
                 let left = Expr::Binary(BinaryOp::Add, inner, operand, Box::new(before));
                 Expr::binary(BinaryOp::Add, ty, left, Expr::Const(summand))

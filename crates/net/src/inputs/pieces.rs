@@ -207,7 +207,8 @@ fn unlimited(expr: &Expr, low: i64, high: i64, n_split: usize) -> Vec<Piece> {
                 let truth = |x: i64| value_at(condition, x).signum();
                 match split_if(piece.shape.is_monotone(), piece.low, piece.high, 3, truth) {
                     Some(parts) => {
-                        let decided = |&(low, high): &(i64, i64)| Piece { low, high, shape: constant(truth(low)) };
+                        let decided =
+                            |&(low, high): &(i64, i64)| Piece { low, high, shape: constant(truth(low)) };
                         parts.iter().map(decided).collect()
                     }
                     None => vec![piece],
@@ -403,7 +404,12 @@ impl Operation<'_> {
             if self.op == BinaryOp::Div && self.ty.signed && divisor < 0 {
                 // The least value divided by -1 wraps.
                 let raw = |x| i128::from(value_at(self.left, x)) / i128::from(divisor);
-                return wrapped(self.ty, Piece { shape: part.shape.through(false), ..part }, self.n_split, &raw);
+                return wrapped(
+                    self.ty,
+                    Piece { shape: part.shape.through(false), ..part },
+                    self.n_split,
+                    &raw,
+                );
             }
             vec![Piece { low, high, shape: part.shape.through(true) }]
         })
