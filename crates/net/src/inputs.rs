@@ -275,7 +275,7 @@ fn words(net: &Net, source: &Source, cause: Cause) -> String {
         Usage::Arithmetic => "is used in arithmetic with a value that is not constant",
         Usage::Compared => "is tested in a way that cannot be split into cases",
         Usage::ComparedWithVariable => "is compared with a value that is not constant",
-        Usage::Repeated => "is changed again and again, or stored in too many ways,",
+        Usage::Repeated => "is changed again and again",
         Usage::TooManyCases => "has too many cases",
     };
     let used = match cause.at {

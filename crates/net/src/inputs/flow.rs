@@ -56,26 +56,39 @@ impl Uses {
 
 /// Finds all uses of the inputs.
 pub(super) fn uses(net: &Net, sources: &IndexVec<Input, Source>, regions: &Regions, atoms: &[Expr]) -> Uses {
-    let mut opaque = IndexVec::filled(false, net.places.len());
+    let mut opaque = IndexVec::filled(Opaque::No, net.places.len());
     if let Some(atomic) = net.atomic {
-        opaque[atomic] = true;
+        opaque[atomic] = Opaque::Always;
     }
     loop {
         let mut flow = Flow { net, sources, regions, opaque: &opaque, contents: IndexVec::new() };
         match flow.run() {
             Ok(()) => return flow.collect(atoms),
             // Its cells hold more and more functions: from now on, what is written there counts as known.
-            Err(place) => opaque[place] = true,
+            Err(place) => {
+                opaque[place] = match opaque[place] {
+                    Opaque::No => Opaque::ExceptCopies,
+                    Opaque::ExceptCopies | Opaque::Always => Opaque::Always,
+                }
+            }
         }
     }
+}
+
+/// Whether what is written to the cells of a place is observed, so that they hold no functions of inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opaque {
+    No,
+    /// Only copies stay functions; `x = x + 1` is enough to be rid of a loop.
+    ExceptCopies,
+    Always,
 }
 
 struct Flow<'a> {
     net: &'a Net,
     sources: &'a IndexVec<Input, Source>,
     regions: &'a Regions,
-    /// Places whose cells must not hold functions of inputs: what is written there is observed.
-    opaque: &'a IndexVec<Place, bool>,
+    opaque: &'a IndexVec<Place, Opaque>,
     contents: IndexVec<Place, Content>,
 }
 
@@ -348,7 +361,12 @@ impl Eval<'_, '_> {
                 Some(known) => constants.extend(known.iter().map(|x| super::pieces::value_at(&function, *x))),
                 None => content.constants = None,
             }
-            if self.flow.opaque[place] {
+            let is_opaque = match self.flow.opaque[place] {
+                Opaque::No => false,
+                Opaque::ExceptCopies => !matches!(function, Expr::Var(_)),
+                Opaque::Always => true,
+            };
+            if is_opaque {
                 self.look(var, &function, Usage::Repeated);
                 if !known.forms.is_empty() {
                     content.constants = None;

@@ -26,15 +26,16 @@ pub(super) struct Regions {
     reads: BTreeMap<(Transition, usize), Range>,
 }
 
-/// A frame that a step moves, or makes where there is no place that it comes from.
+/// A frame that a step moves, makes where there is no place that it comes from, or ends where there is none
+/// that it goes to.
 #[derive(Clone, Debug)]
 struct Move {
     from: Option<Place>,
-    to: Place,
+    to: Option<Place>,
     token: Vec<Expr>,
 }
 
-/// The frames that a step moves or makes.
+/// The frames that a step moves, makes or ends.
 fn moves(net: &Net, data: &TransitionData) -> Vec<Move> {
     let mut taken: Vec<(Place, Vec<Expr>)> = Vec::new();
     for arc in &data.arcs {
@@ -54,7 +55,12 @@ fn moves(net: &Net, data: &TransitionData) -> Vec<Move> {
             && net.is_frame_place(*place)
         {
             let from = taken.iter().find(|(_, taken)| taken == token).map(|(from, _)| *from);
-            found.push(Move { from, to: *place, token: token.clone() });
+            found.push(Move { from, to: Some(*place), token: token.clone() });
+        }
+    }
+    for (from, token) in taken {
+        if !found.iter().any(|step: &Move| step.token == token) {
+            found.push(Move { from: Some(from), to: None, token });
         }
     }
     found
@@ -81,7 +87,7 @@ fn fires_once_within(net: &Net, transition: Transition, seen: &mut BTreeSet<Tran
             n_initial += initial.len();
         }
         for (other, data) in net.transitions.iter_enumerated() {
-            for step in moves(net, data).iter().filter(|step| step.to == place) {
+            for step in moves(net, data).iter().filter(|step| step.to == Some(place)) {
                 match step.from {
                     Some(from) if from == start => return false,
                     Some(from) => {
@@ -197,9 +203,10 @@ impl Analysis<'_> {
         }
         while let Some(transition) = queue.pop_first() {
             for step in self.moves[transition].clone() {
-                let Some(after) = self.after(transition, &step) else { continue };
-                if self.join(step.to, after) {
-                    queue.extend(leaving.get(&step.to).into_iter().flatten());
+                let Some(to) = step.to else { continue };
+                let Some(after) = self.after(transition, &step, to) else { continue };
+                if self.join(to, after) {
+                    queue.extend(leaving.get(&to).into_iter().flatten());
                 }
             }
         }
@@ -245,7 +252,7 @@ impl Analysis<'_> {
     }
 
     /// The bounds after a step; nothing where it cannot happen.
-    fn after(&self, transition: Transition, step: &Move) -> Option<Bounds> {
+    fn after(&self, transition: Transition, step: &Move, to: Place) -> Option<Bounds> {
         let data = &self.net.transitions[transition];
         // The frame that moves is bounded by what it read; one that is made, by what its maker read.
         let mover = match step.from {
@@ -260,7 +267,7 @@ impl Analysis<'_> {
             return None;
         }
         let mut bounds = match step.from {
-            None => self.fresh(step.to),
+            None => self.fresh(to),
             Some(from) => self.known.get(&from)?.clone(),
         };
         // What the guard says of a variable, it says of the cell.
