@@ -9,9 +9,10 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | `flow` | where inputs go, and what is asked of them: observations |
+//! | `eval` | the same for the expressions of one step |
 //! | `form` | functions of one input as expressions |
 //! | `regions` | bounds on what frames hold, by where they are |
-//! | `pieces` | how a function behaves on intervals |
+//! | `pieces`, `operation` | how a function behaves on intervals |
 //! | `classes` | values that no observation tells apart, and representatives |
 //!
 //! # Why it is exact
@@ -47,8 +48,10 @@
 //! 2^k - 1 members or as many. The markings are related by the values picked so far.
 
 mod classes;
+mod eval;
 mod flow;
 mod form;
+mod operation;
 mod pieces;
 mod regions;
 

@@ -5,8 +5,9 @@
 //! is certain. Where the behaviour changes inside an interval, the interval is split; the point is found by
 //! bisection, which is right because the function is monotone there.
 
+use super::operation::Operation;
 use crate::net::{Place, Var};
-use crate::{BinaryOp, Expr, IntType, Scalars, UnaryOp};
+use crate::{Expr, IntType, Scalars, UnaryOp};
 
 /// How a function behaves on an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +94,7 @@ pub(super) fn split_by<K: PartialEq>(
     }
 }
 
-fn split_if<K: PartialEq>(
+pub(super) fn split_if<K: PartialEq>(
     applies: bool,
     low: i64,
     high: i64,
@@ -103,12 +104,12 @@ fn split_if<K: PartialEq>(
     if applies { split_by(low, high, limit, key) } else { None }
 }
 
-const fn constant(value: i64) -> Shape {
+pub(super) const fn constant(value: i64) -> Shape {
     Shape::Linear { slope: 0, offset: value as i128 }
 }
 
 /// A linear shape, where it is small enough for exact arithmetic.
-fn linear(slope: Option<i128>, offset: Option<i128>) -> Shape {
+pub(super) fn linear(slope: Option<i128>, offset: Option<i128>) -> Shape {
     match (slope.filter(|slope| slope.unsigned_abs() <= 1 << 62), offset) {
         (Some(slope), Some(offset)) => Shape::Linear { slope, offset },
         _ => Shape::Wild,
@@ -140,7 +141,7 @@ impl Shape {
     }
 
     /// What is left of the shape when a rising (or falling) function is applied that is not linear.
-    const fn through(self, rising: bool) -> Self {
+    pub(super) const fn through(self, rising: bool) -> Self {
         match (self, rising) {
             (Self::Linear { slope: ..=-1, .. } | Self::Falling, true)
             | (Self::Linear { slope: 0.., .. } | Self::Rising, false) => Self::Falling,
@@ -152,7 +153,7 @@ impl Shape {
     }
 
     /// The shape of `factor * f + summand`.
-    fn scaled(self, factor: i128, summand: i128) -> Self {
+    pub(super) fn scaled(self, factor: i128, summand: i128) -> Self {
         match self {
             Self::Linear { slope, offset } => {
                 let offset = offset.checked_mul(factor).and_then(|offset| offset.checked_add(summand));
@@ -235,12 +236,12 @@ fn unlimited(expr: &Expr, low: i64, high: i64, n_split: usize) -> Vec<Piece> {
     }
 }
 
-fn each(all: Vec<Piece>, split: impl Fn(Piece) -> Vec<Piece>) -> Vec<Piece> {
+pub(super) fn each(all: Vec<Piece>, split: impl Fn(Piece) -> Vec<Piece>) -> Vec<Piece> {
     all.into_iter().flat_map(split).collect()
 }
 
 /// The common refinement of two lists of pieces of the same interval.
-fn refine(left: &[Piece], right: &[Piece]) -> Vec<(Piece, Piece)> {
+pub(super) fn refine(left: &[Piece], right: &[Piece]) -> Vec<(Piece, Piece)> {
     let mut found = Vec::new();
     let (mut i, mut j) = (0, 0);
     while let (Some(a), Some(b)) = (left.get(i), right.get(j)) {
@@ -253,7 +254,7 @@ fn refine(left: &[Piece], right: &[Piece]) -> Vec<(Piece, Piece)> {
 }
 
 /// The shape of any function of two functions.
-fn together(left: Shape, right: Shape) -> Shape {
+pub(super) fn together(left: Shape, right: Shape) -> Shape {
     match (left.modulus(), right.modulus()) {
         (Some(left), Some(right)) => common_multiple(left, right).map_or(Shape::Wild, Shape::Periodic),
         _ => Shape::Wild,
@@ -261,7 +262,7 @@ fn together(left: Shape, right: Shape) -> Shape {
 }
 
 /// The pieces of a function with the given raw values and shape after conversion to a type.
-fn wrapped(ty: IntType, piece: Piece, n_split: usize, raw: &dyn Fn(i64) -> i128) -> Vec<Piece> {
+pub(super) fn wrapped(ty: IntType, piece: Piece, n_split: usize, raw: &dyn Fn(i64) -> i128) -> Vec<Piece> {
     let Piece { low, high, shape } = piece;
     if !shape.is_monotone() {
         return vec![piece];
@@ -282,206 +283,4 @@ fn wrapped(ty: IntType, piece: Piece, n_split: usize, raw: &dyn Fn(i64) -> i128)
     // It wraps around often, but then it may depend on few low bits.
     let periodic = matches!(shape, Shape::Linear { .. }) && size <= MAX_MODULUS;
     vec![Piece { low, high, shape: if periodic { Shape::Periodic(size) } else { Shape::Wild } }]
-}
-
-/// One operation on two operands.
-struct Operation<'a> {
-    expr: &'a Expr,
-    op: BinaryOp,
-    ty: IntType,
-    left: &'a Expr,
-    right: &'a Expr,
-    n_split: usize,
-}
-
-impl Operation<'_> {
-    fn pieces(&self, left: Piece, right: Piece) -> Vec<Piece> {
-        let Piece { low, high, .. } = left;
-        let whole = |shape| vec![Piece { low, high, shape }];
-        if left.shape.as_constant().is_some() && right.shape.as_constant().is_some() {
-            return whole(constant(value_at(self.expr, low)));
-        }
-        let both = together(left.shape, right.shape);
-        if both != Shape::Wild {
-            return whole(both);
-        }
-        match self.op {
-            BinaryOp::Add | BinaryOp::Sub => self.sum(left, right),
-            BinaryOp::Mul => match (left.shape.as_constant(), right.shape.as_constant()) {
-                (Some(factor), None) => self.product(right, self.right, factor),
-                (None, Some(factor)) => self.product(left, self.left, factor),
-                _ => whole(Shape::Wild),
-            },
-            BinaryOp::And => match (left.shape.as_constant(), right.shape.as_constant()) {
-                (Some(mask), None) => self.mask(right, self.right, mask),
-                (None, Some(mask)) => self.mask(left, self.left, mask),
-                _ => whole(Shape::Wild),
-            },
-            BinaryOp::Shl => match right.shape.as_constant() {
-                Some(count) => self.product(left, self.left, 1 << count.rem_euclid(self.ty.bits.into())),
-                None => whole(Shape::Wild),
-            },
-            BinaryOp::Shr | BinaryOp::Div => match right.shape.as_constant() {
-                Some(_) => self.staircase(left),
-                None => whole(Shape::Wild),
-            },
-            BinaryOp::Rem => match right.shape.as_constant() {
-                Some(divisor) => self.remainder(left, divisor),
-                None => whole(Shape::Wild),
-            },
-            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le => self.comparison(left, right),
-            BinaryOp::Or | BinaryOp::Xor => whole(Shape::Wild),
-        }
-    }
-
-    fn sum(&self, left: Piece, right: Piece) -> Vec<Piece> {
-        let sign = if self.op == BinaryOp::Sub { -1 } else { 1 };
-        let shape = match (left.shape, right.shape) {
-            (Shape::Linear { slope, offset }, Shape::Linear { slope: other, offset: summand }) => {
-                linear(Some(slope + sign * other), offset.checked_add(sign * summand))
-            }
-            (shape, other) => match (shape.as_constant(), other.as_constant()) {
-                (_, Some(summand)) => shape.scaled(1, sign * summand),
-                (Some(summand), _) => other.scaled(sign, summand),
-                (None, None) => Shape::Wild,
-            },
-        };
-        let raw = |x| i128::from(value_at(self.left, x)) + sign * i128::from(value_at(self.right, x));
-        wrapped(self.ty, Piece { shape, ..left }, self.n_split, &raw)
-    }
-
-    fn product(&self, piece: Piece, of: &Expr, factor: i128) -> Vec<Piece> {
-        // Both are within 65 bits, so their product is exact.
-        let raw = |x| i128::from(value_at(of, x)).wrapping_mul(factor);
-        wrapped(self.ty, Piece { shape: piece.shape.scaled(factor, 0), ..piece }, self.n_split, &raw)
-    }
-
-    /// Bitwise and with a constant.
-    fn mask(&self, piece: Piece, of: &Expr, mask: i128) -> Vec<Piece> {
-        let Piece { low, high, shape } = piece;
-        let whole = |shape| vec![Piece { low, high, shape }];
-        if !shape.is_monotone() {
-            return whole(Shape::Wild);
-        }
-        let (first, last) = (i128::from(value_at(of, low)), i128::from(value_at(of, high)));
-        let fits = |value: i128| value >= 0 && value <= mask;
-        if mask >= 0 && (mask + 1) & mask == 0 && fits(first) && fits(last) {
-            return vec![piece];
-        }
-        if mask < 0 && (-mask) & (-mask - 1) == 0 {
-            return whole(shape.through(true));
-        }
-        // Only the bits from the lowest one of the mask on count.
-        let stair = |x: i64| value_at(of, x) >> mask.trailing_zeros().min(63);
-        if let Some(parts) = split_by(low, high, self.n_split, stair) {
-            let part =
-                |&(low, high): &(i64, i64)| Piece { low, high, shape: constant(value_at(self.expr, low)) };
-            return parts.iter().map(part).collect();
-        }
-        // Only the bits up to the highest one of the mask count.
-        let bits = 128 - mask.leading_zeros();
-        let size = 1i128.checked_shl(bits).filter(|&size| mask >= 0 && size <= MAX_MODULUS);
-        match (shape, size) {
-            (Shape::Linear { .. }, Some(size)) => whole(Shape::Periodic(size)),
-            _ => whole(Shape::Wild),
-        }
-    }
-
-    /// Shifts to the right and division by a constant: monotone, once unsigned values are told apart that
-    /// look negative.
-    fn staircase(&self, piece: Piece) -> Vec<Piece> {
-        each(self.by_sign(piece), |part| {
-            let (low, high) = (part.low, part.high);
-            if !part.shape.is_monotone() {
-                return vec![Piece { low, high, shape: Shape::Wild }];
-            }
-            let results = |x: i64| value_at(self.expr, x);
-            if let Some(parts) = split_by(low, high, self.n_split, results) {
-                let part = |&(low, high): &(i64, i64)| Piece { low, high, shape: constant(results(low)) };
-                return parts.iter().map(part).collect();
-            }
-            let divisor = value_at(self.right, low);
-            if self.op == BinaryOp::Div && self.ty.signed && divisor < 0 {
-                // The least value divided by -1 wraps.
-                let raw = |x| i128::from(value_at(self.left, x)) / i128::from(divisor);
-                return wrapped(
-                    self.ty,
-                    Piece { shape: part.shape.through(false), ..part },
-                    self.n_split,
-                    &raw,
-                );
-            }
-            vec![Piece { low, high, shape: part.shape.through(true) }]
-        })
-    }
-
-    fn remainder(&self, piece: Piece, divisor: i128) -> Vec<Piece> {
-        let size = self.read(i64::try_from(divisor).expect("a constant")).abs();
-        each(self.by_sign(piece), |part| {
-            let (low, high) = (part.low, part.high);
-            let is_small = |x: i64| self.read(value_at(self.left, x)).abs() < size;
-            let shape = match part.shape {
-                shape if shape.is_monotone() && is_small(low) && is_small(high) => {
-                    // The dividend itself; of an unsigned one too, as it looks like itself.
-                    shape
-                }
-                Shape::Linear { .. } if size <= MAX_MODULUS => Shape::Periodic(size.max(1)),
-                Shape::Linear { .. } | Shape::Rising | Shape::Falling | Shape::Periodic(_) | Shape::Wild => {
-                    Shape::Wild
-                }
-            };
-            vec![Piece { low, high, shape }]
-        })
-    }
-
-    fn comparison(&self, left: Piece, right: Piece) -> Vec<Piece> {
-        let mut found = Vec::new();
-        let (lefts, rights) = match self.op {
-            BinaryOp::Lt | BinaryOp::Le => (self.by_sign(left), self.by_sign_of(right, self.right)),
-            _ => (vec![left], vec![right]),
-        };
-        for (left, right) in refine(&lefts, &rights) {
-            let (low, high) = (left.low, left.high);
-            let is_monotone = match (left.shape, right.shape) {
-                (Shape::Linear { .. }, Shape::Linear { .. }) => true,
-                (shape, other) => {
-                    (shape.is_monotone() && other.as_constant().is_some())
-                        || (other.is_monotone() && shape.as_constant().is_some())
-                }
-            };
-            let difference = |x: i64| {
-                let (left, right) = (value_at(self.left, x), value_at(self.right, x));
-                match self.op {
-                    BinaryOp::Lt | BinaryOp::Le => (self.read(left) - self.read(right)).signum(),
-                    _ => (i128::from(left) - i128::from(right)).signum(),
-                }
-            };
-            match split_if(is_monotone, low, high, 3, difference) {
-                Some(parts) => found.extend(parts.iter().map(|&(low, high)| {
-                    let shape = constant(value_at(self.expr, low));
-                    Piece { low, high, shape }
-                })),
-                None => found.push(Piece { low, high, shape: Shape::Wild }),
-            }
-        }
-        found
-    }
-
-    /// A canonical value as operations of the type read it.
-    const fn read(&self, value: i64) -> i128 {
-        self.ty.to_i128(value)
-    }
-
-    /// Splits the left operand where its canonical value changes its sign, if that matters.
-    fn by_sign(&self, piece: Piece) -> Vec<Piece> {
-        self.by_sign_of(piece, self.left)
-    }
-
-    fn by_sign_of(&self, piece: Piece, of: &Expr) -> Vec<Piece> {
-        let matters = piece.shape.is_monotone() && (!self.ty.signed || self.op == BinaryOp::Rem);
-        match split_if(matters, piece.low, piece.high, 2, |x| value_at(of, x) < 0) {
-            Some(parts) => parts.iter().map(|&(low, high)| Piece { low, high, ..piece }).collect(),
-            None => vec![piece],
-        }
-    }
 }
