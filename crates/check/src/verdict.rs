@@ -69,6 +69,8 @@ pub enum StopReason {
     Sampled {
         /// Where in the program.
         pos: Option<Pos>,
+        /// Which input, and what was in the way.
+        note: Option<String>,
     },
     /// A run reached undefined behaviour, after which it means nothing.
     Undefined {
@@ -112,7 +114,8 @@ impl fmt::Display for StopReason {
             Self::Interrupted => write!(f, "interrupted"),
             Self::Bound { bound, limit: None, .. } => write!(f, "bound on the {bound}"),
             Self::Bound { bound, limit: Some(limit), .. } => write!(f, "bound on the {bound}: {limit}"),
-            Self::Sampled { .. } => write!(f, "an input was sampled"),
+            Self::Sampled { note: None, .. } => write!(f, "an input was sampled"),
+            Self::Sampled { note: Some(note), .. } => write!(f, "an input was sampled: {note}"),
             Self::Undefined { fault, .. } => write!(f, "undefined behaviour: {fault}"),
             Self::Unsupported(what) => write!(f, "not supported: {what}"),
         }

@@ -237,7 +237,7 @@ fn bounds_samples_and_faults_make_holds_into_unknown() {
     // Recursion to depth 4 with room for 3 frames.
     let net = nets::recursion(3, 3).net;
     let StopReason::Bound { bound, limit, .. } = reason(&net, PropertyKind::NoDeadlock) else { panic!() };
-    assert_eq!((bound, limit), (Bound::Depth, 3));
+    assert_eq!((bound, limit), (Bound::Depth, Some(3)));
     let net = nets::recursion(2, 5).net;
     assert_holds(&net, PropertyKind::NoDeadlock, Fairness::None);
 
@@ -250,7 +250,10 @@ fn bounds_samples_and_faults_make_holds_into_unknown() {
         let choice = b.choose("choice", Base::Int(IntType::I32), domain);
         b.write(x, vec![], Expr::Var(choice));
     });
-    assert_eq!(reason(&p.net, PropertyKind::NeverFires(vec![])), StopReason::Sampled { pos: None });
+    assert_eq!(
+        reason(&p.net, PropertyKind::NeverFires(vec![])),
+        StopReason::Sampled { pos: None, note: None }
+    );
     violation(&p.net, formula(Ltl::globally(Ltl::not(atom(0))), &[(x, 3)]), Fairness::None);
     violation(&p.net, PropertyKind::NoDeadlock, Fairness::None);
     // A formula that is decided before the choice does not depend on it.
@@ -481,6 +484,6 @@ fn a_sample_that_fails_an_assumption_says_nothing_of_other_values() {
     });
     p.step(Action::AssumeFail, (after, None), |_, _| {});
     for kind in never_one(x) {
-        assert_eq!(reason(&p.net, kind), StopReason::Sampled { pos: None });
+        assert_eq!(reason(&p.net, kind), StopReason::Sampled { pos: None, note: None });
     }
 }

@@ -157,11 +157,12 @@ pub fn lower(
         return Err(lowerer.errors);
     }
     lowerer.finish_flow();
-    let atoms = formulas.iter().map(|formula| lowerer.lower_atoms(formula)).collect();
+    let atoms: Vec<Vec<Expr>> = formulas.iter().map(|formula| lowerer.lower_atoms(formula)).collect();
     if !lowerer.errors.is_empty() {
         return Err(lowerer.errors);
     }
     let Lowerer { mut net, warnings, .. } = lowerer;
+    pdnet_net::split_inputs(&mut net, &atoms.concat(), pdnet_net::SplitLimits::default());
     pdnet_net::add_control_dependence(&mut net);
     Ok(Lowered { net, atoms, warnings })
 }

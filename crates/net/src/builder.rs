@@ -18,8 +18,9 @@ impl TransitionBuilder {
     #[must_use]
     pub fn new(action: Action, function: Function, from: Place, label: impl Into<String>) -> Self {
         let mut vars = IndexVec::new();
-        let thread = vars.push(VarData { name: "t".to_owned(), base: Base::Thread, choice: None });
-        let depth = vars.push(VarData { name: "d".to_owned(), base: Base::Depth, choice: None });
+        let thread =
+            vars.push(VarData { name: "t".to_owned(), base: Base::Thread, choice: None, note: None });
+        let depth = vars.push(VarData { name: "d".to_owned(), base: Base::Depth, choice: None, note: None });
         let take = ArcData::Take { place: from, token: vec![Pattern::Bind(thread), Pattern::Bind(depth)] };
         let data = TransitionData {
             action,
@@ -76,12 +77,12 @@ impl TransitionBuilder {
 
     /// Adds a variable that some arc will bind.
     pub fn var(&mut self, name: &str, base: Base) -> Var {
-        self.data.vars.push(VarData { name: name.to_owned(), base, choice: None })
+        self.data.vars.push(VarData { name: name.to_owned(), base, choice: None, note: None })
     }
 
     /// Adds a variable that ranges over a domain.
     pub fn choose(&mut self, name: &str, base: Base, domain: Domain) -> Var {
-        self.data.vars.push(VarData { name: name.to_owned(), base, choice: Some(domain) })
+        self.data.vars.push(VarData { name: name.to_owned(), base, choice: Some(domain), note: None })
     }
 
     /// Adds any arc.

@@ -202,6 +202,8 @@ pub struct VarData {
     pub base: Base,
     /// Set where no arc binds it and it takes each of these values: a nondeterministic input.
     pub choice: Option<Domain>,
+    /// Why the choice is but a sample, for people.
+    pub note: Option<String>,
 }
 
 /// One component of the token that an arc asks for.

@@ -235,7 +235,8 @@ impl Parser {
                 let Some(base) = parse_base(&base) else { return Err(self.expected("a type")) };
                 let name = self.text()?;
                 let choice = if self.eat("choice") { Some(self.domain()?) } else { None };
-                data.vars.push(VarData { name, base, choice });
+                let note = if self.eat("note") { Some(self.text()?) } else { None };
+                data.vars.push(VarData { name, base, choice, note });
             }
             "guard" => data.guard = Some(self.expr()?),
             _ => {

@@ -88,6 +88,9 @@ fn write_body(f: &mut fmt::Formatter<'_>, data: &TransitionData) -> fmt::Result 
             write!(f, " choice {}", if domain.exact { "exact" } else { "sampled" })?;
             domain.ranges.iter().try_for_each(|(low, high)| write!(f, " ({low} {high})"))?;
         }
+        if let Some(note) = &var_data.note {
+            write!(f, " note {}", quoted(note))?;
+        }
         writeln!(f)?;
     }
     for arc in &data.arcs {

@@ -7,9 +7,9 @@ use pdnet_source::Pos;
 /// Where in the program the reason lies.
 pub(crate) const fn reason_pos(reason: &StopReason) -> Option<Pos> {
     match reason {
-        StopReason::Bound { pos, .. } | StopReason::Sampled { pos } | StopReason::Undefined { pos, .. } => {
-            *pos
-        }
+        StopReason::Bound { pos, .. }
+        | StopReason::Sampled { pos, .. }
+        | StopReason::Undefined { pos, .. } => *pos,
         StopReason::Timeout(_)
         | StopReason::Memory { .. }
         | StopReason::States(_)
@@ -38,7 +38,7 @@ pub(crate) fn advice(reason: &StopReason) -> String {
         }
         StopReason::Sampled { .. } => {
             "not all values of an input were tried, and those that were break nothing; \
-             an input of 8 bits or less is tried with all its values"
+             bound the input with an assumption, or take one of 8 bits: that is tried with all its values"
                 .to_owned()
         }
         StopReason::Undefined { fault, .. } => {

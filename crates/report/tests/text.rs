@@ -302,7 +302,7 @@ fn what_is_not_known_comes_with_advice() {
     "#]],
     );
     check(
-        StopReason::Sampled { pos },
+        StopReason::Sampled { pos, note: None },
         &expect![[r#"
               unknown: an input was sampled
               at spin.c:6: not all values of an input were tried, and those that were break nothing; an input of

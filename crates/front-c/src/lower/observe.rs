@@ -282,7 +282,7 @@ impl Editor<'_, '_> {
         let base = *net.components(place).last().expect("cells have a value");
         let name = net.places[place].name.clone();
         let data = &mut net.transitions[self.transition];
-        let var = data.vars.push(VarData { name, base, choice: None });
+        let var = data.vars.push(VarData { name, base, choice: None, note: None });
         data.arcs.push(ArcData::Read { place, key, var, when: None });
         Expr::Var(var)
     }

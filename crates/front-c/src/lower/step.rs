@@ -94,7 +94,7 @@ impl Step {
 
     /// Adds a variable that one of the arcs binds, or that takes the values of a domain.
     pub(crate) fn binder(&mut self, name: &str, base: pdnet_net::Base, choice: Option<Domain>) -> Var {
-        self.binders.push(VarData { name: name.to_owned(), base, choice });
+        self.binders.push(VarData { name: name.to_owned(), base, choice, note: None });
         Var::new(1 + self.binders.len())
     }
 
