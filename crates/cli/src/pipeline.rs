@@ -1,13 +1,14 @@
 //! `pdnet check`: the way from a file to a verdict, read from top to bottom.
 
 use pdnet_check::{AtomData, Engine, Property, PropertyKind};
-use pdnet_front_c::{Lowered, load, lower};
+use pdnet_front_c::{Lowered, lower};
 use pdnet_net::{Net, verify_net};
 use pdnet_report::{Answer, Overall, PropertyResult, Report, result_json, result_text, verdict_line};
 use pdnet_source::{Diagnostic, Severity};
 
 use crate::args::{Atomicity, CheckArgs, ResultFormat, When};
 use crate::exit::{ExitStatus, Failure};
+use crate::inputs::{load_program, program_name};
 use crate::progress::Display;
 use crate::properties::{Properties, Wanted, resolve_properties};
 use crate::session::{Session, suits_stderr};
@@ -20,7 +21,7 @@ pub(crate) fn check(
     engine: &dyn Engine,
 ) -> Result<ExitStatus, Failure> {
     // Text to tree.
-    let loaded = load(&mut session.map, &args.file, &args.front.load_options()).map_err(refused)?;
+    let loaded = load_program(&mut session.map, &args.program, &args.front).map_err(refused)?;
     // What is asked of it.
     let asked = resolve_properties(&mut session.map, &args.properties, &loaded.annotations, args.reduce);
     let asked = asked.map_err(refused)?;
@@ -53,7 +54,7 @@ pub(crate) fn check(
     // Answers to text.
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
-        input: args.file.display().to_string(),
+        input: program_name(&args.program),
         net: &lowered.net,
         map: &session.map,
         results,

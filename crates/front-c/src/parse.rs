@@ -4,6 +4,7 @@ use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
 use pdnet_source::{Diagnostic, SourceMap, nearest_name};
 
+use crate::acsl::MARKER;
 use crate::headers::header_of;
 use crate::positions::Positions;
 use crate::prepass::{Prepared, closing, is_keyword, original_name};
@@ -60,6 +61,14 @@ fn explain(
         at -= 1;
     }
     let span = positions.token_span(map, prepared.sources[at]);
+    let near_assertion =
+        (at.saturating_sub(2)..=at).find(|&index| positions.token_text(prepared.sources[index]) == MARKER);
+    if let Some(index) = near_assertion {
+        let span = positions.token_span(map, prepared.sources[index]);
+        return Diagnostic::error("misplaced-annotation", "an assertion cannot stand here")
+            .at(span, "no statement can stand here")
+            .help("put it between two statements of a function");
+    }
     if let Some((token, _, bracket)) = &unbalanced
         && *token == prepared.sources[at]
         && !is_open(bracket)

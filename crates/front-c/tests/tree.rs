@@ -430,3 +430,23 @@ int main(void) { __label__ l; int s = sizeof(struct q); __asm__ volatile("" : : 
         "#]],
     );
 }
+
+#[test]
+fn assertions_in_comments_are_calls() {
+    assert_body(
+        "int x, y, *p;",
+        "/*@ assert x == 1; assert p; */ x = 1; //@ assert x ==> y ==> \\false;
+         l: //@ assert (x <==> y) && x;
+         //@ assert x ? y : x < 2; // done
+         ",
+        expect![[r#"
+            __pdnet_assert((_Bool)([x] == 1))
+            __pdnet_assert((_Bool)[p])
+            x = 1
+            __pdnet_assert((_Bool)(![x] || (![y] || 0)))
+            lab0:
+              __pdnet_assert((_Bool)((![x] == ![y]) && [x]))
+            __pdnet_assert((_Bool)([x] ? [y] : ([x] < 2)))
+        "#]],
+    );
+}
