@@ -169,7 +169,7 @@ fn conditions() {
             do
               i--
             while (([i] && [p]) || ![d])
-            i = (int)([i] ? (unsigned int)(int)[c] : [u])
+            i = (int)([i] ? (unsigned int)[c] : [u])
             p = ([i] ? [p] : (int *)0)
             v = ([i] ? [v] : (void *)[p])
             ([i] ? (void)0 : (void)1)
@@ -447,6 +447,23 @@ fn assertions_in_comments_are_calls() {
             lab0:
               __pdnet_assert((_Bool)((![x] == ![y]) && [x]))
             __pdnet_assert((_Bool)([x] ? [y] : ([x] < 2)))
+        "#]],
+    );
+}
+
+#[test]
+fn the_atomics_of_clang_are_those_of_the_standard() {
+    assert_body(
+        "_Atomic int x; int e;",
+        "__c11_atomic_init(&x, 1); __c11_atomic_store(&x, 2, 5); e = __c11_atomic_load(&x, 5); __c11_atomic_fetch_add(&x, 1L, 0);
+         __c11_atomic_compare_exchange_strong(&x, &e, 3, 5, 5); __c11_atomic_thread_fence(5);",
+        expect![[r#"
+            atomic_init(&x, 1)
+            atomic_store_explicit(&x, 2, 5)
+            e = atomic_load_explicit(&x, 5)
+            atomic_fetch_add_explicit(&x, 1, 0)
+            atomic_compare_exchange_strong_explicit(&x, &e, 3, 5, 5)
+            atomic_thread_fence(5)
         "#]],
     );
 }

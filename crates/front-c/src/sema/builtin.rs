@@ -189,6 +189,12 @@ impl<'a> Sema<'a> {
                 Some(Self::unsupported("variable arguments", Type::Void, span))
             }
             _ => {
+                // clang's names for what its <stdatomic.h> is made of.
+                let spelled = name.strip_prefix("__c11_atomic_").map(|operation| match operation {
+                    "init" | "thread_fence" | "signal_fence" => format!("atomic_{operation}"),
+                    _ => format!("atomic_{operation}_explicit"),
+                });
+                let name = spelled.as_deref().unwrap_or(name);
                 if let Some(shape) = atomic_shape(name) {
                     return Some(self.atomic_call(name, &shape, call, callee, span));
                 }
