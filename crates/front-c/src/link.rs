@@ -247,6 +247,7 @@ impl Linker {
             known.extern_only = false;
         }
         known.init = known.init.take().or(new.init);
+        known.lengths = new.lengths;
     }
 
     fn conflict(&mut self, name: &str, old: (&Type, Span), new: (&Type, Span)) {

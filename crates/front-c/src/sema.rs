@@ -116,6 +116,10 @@ struct Sema<'a> {
     missing: FxHashSet<String>,
     /// The function whose body is being checked.
     body: Option<stmt::BodyContext>,
+    /// Inside of the parameters of a function type.
+    in_prototype: bool,
+    /// The sizes of the arrays in the declarator that is being read, the innermost first.
+    lengths: Vec<Expr>,
     diagnostics: Vec<Diagnostic>,
     n_errors: usize,
     depth: usize,
@@ -153,6 +157,8 @@ impl<'a> Sema<'a> {
             constants: FxHashMap::default(),
             missing: FxHashSet::default(),
             body: None,
+            in_prototype: false,
+            lengths: Vec::new(),
             diagnostics: Vec::new(),
             n_errors: 0,
             depth: 0,

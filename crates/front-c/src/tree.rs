@@ -84,6 +84,9 @@ pub struct VariableData {
     pub extern_only: bool,
     /// Who else means it by its name.
     pub linkage: Linkage,
+    /// Of a local array whose length is only known at run time: the numbers of elements, that of the outermost
+    /// array first. They are computed where the array is declared. Empty for all others.
+    pub lengths: Vec<Expr>,
 }
 
 /// An initialiser, with designators resolved.

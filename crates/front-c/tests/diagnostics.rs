@@ -742,3 +742,19 @@ int main(void) {
         "#]],
     );
 }
+
+#[test]
+fn a_function_inside_of_a_function() {
+    assert_diagnostics(
+        "int main(void) { int k = 1; int inner(int x) { return x + k; } return inner(2); }\n",
+        expect![[r#"
+            error[nested-function]: functions inside of functions are not supported
+             --> test.c:1:46
+              |
+            1 | int main(void) { int k = 1; int inner(int x) { return x + k; } return inner(2); }
+              |                                              ^ the body of a function inside of a function
+              |
+              = help: define it outside, and pass what it uses as arguments
+        "#]],
+    );
+}

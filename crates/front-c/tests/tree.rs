@@ -467,3 +467,42 @@ fn the_atomics_of_clang_are_those_of_the_standard() {
         "#]],
     );
 }
+
+#[test]
+fn wide_strings_are_arrays_of_their_own() {
+    assert_tree(
+        r#"int *w = L"a\u00e9" "b"; unsigned short h[] = u"\U0001F600"; struct s { unsigned n[3]; } s = { U"xyz" };
+        int main(void) { int l[4] = L"z"; return L"q"[0] + sizeof(u"ab"); }"#,
+        expect![[r#"
+            w: int * = &.wide[0]
+            .wide: int[4] = {[0] = 97, [1] = 233, [2] = 98}
+            h: unsigned short[3] = {[0] = 55357:unsigned short, [1] = 56832:unsigned short}
+            .wide: unsigned short[3] = {[0] = 55357:unsigned short, [1] = 56832:unsigned short}
+            s: struct s = {.0[0] = 120:unsigned int, .0[1] = 121:unsigned int, .0[2] = 122:unsigned int}
+            .wide: unsigned int[4] = {[0] = 120:unsigned int, [1] = 121:unsigned int, [2] = 122:unsigned int}
+            .wide: int[2] = {[0] = 122}
+            .wide: int[2] = {[0] = 113}
+            .wide: unsigned short[3] = {[0] = 97:unsigned short, [1] = 98:unsigned short}
+            main(): int
+              var l: int[4] = {[0] = 122}
+              return (int)((unsigned long)[.wide[0]] + 6:unsigned long)
+        "#]],
+    );
+}
+
+#[test]
+fn arrays_of_variable_length_know_their_sizes() {
+    assert_tree(
+        "const int n = 2; int f(int n, int m, int a[n][m], int b[static 3][4]) { int v[n + 1], w[m][3]; return v[0] + w[1][2] + a[1][m] + b[0][1]; }
+         int main(void) { return 0; }",
+        expect![[r#"
+            n: const int = 2
+            f(n: int, m: int, a: int[] *, b: int[4] *): int
+              var v: int[] * ([n] + 1)
+              var w: int[][3] * [m] * 3
+              return ((([v[0]] + [w[1][2]]) + [*unsupported(a pointer to an array whose length is not constant):int[] *[[m]]]) + [*([b] +@ 0)[1]])
+            main(): int
+              return 0
+        "#]],
+    );
+}

@@ -46,6 +46,7 @@ impl Renumber {
         if let Some(init) = &mut data.init {
             self.initializer(init);
         }
+        data.lengths.iter_mut().for_each(|length| self.expr(length));
     }
 
     pub(super) fn qual_type(&self, ty: &mut QualType) {

@@ -11,7 +11,7 @@ use super::stmt::BodyContext;
 use super::{Sema, plain};
 use crate::prepass::{AUTO_TYPE, original_name};
 use crate::tree::{
-    Body, Function, FunctionData, Init, Linkage, Stmt, StmtKind, Storage, Variable, VariableData,
+    Body, Expr, Function, FunctionData, Init, Linkage, Stmt, StmtKind, Storage, Variable, VariableData,
 };
 use crate::types::{IntKind, QualType, SyncKind, Type};
 
@@ -82,6 +82,7 @@ impl<'a> Sema<'a> {
         }
         let base = self.base_type(&specs, node.span);
         for init_declarator in &node.node.declarators {
+            self.lengths.clear();
             let mut declared = self.declared(base.clone(), &init_declarator.node.declarator);
             let Some(name) = declared.name else { continue };
             self.apply_mode(node, &mut declared.ty);
@@ -242,7 +243,9 @@ impl<'a> Sema<'a> {
         if self.lookup_here(name).is_some() {
             self.redeclared(name, span);
         }
+        let lengths = self.variable_lengths(&ty.ty);
         let variable = self.new_local(name, ty, span);
+        self.program.variables[variable].lengths = lengths;
         self.declare(name, Entity::Variable(variable));
         if words.is_static || words.is_thread_local {
             let function = self.current_function();
@@ -271,6 +274,20 @@ impl<'a> Sema<'a> {
         }
     }
 
+    /// The sizes that the declarator has just given for an array, when one of them is only known at run time.
+    fn variable_lengths(&mut self, ty: &Type) -> Vec<Expr> {
+        let mut lengths = std::mem::take(&mut self.lengths);
+        let (mut n_dimensions, mut is_variable, mut ty) = (0, false, ty);
+        while let Type::Array(element, length) = ty {
+            n_dimensions += 1;
+            is_variable |= length.is_none();
+            ty = &element.ty;
+        }
+        lengths.reverse();
+        // Other counts: the type has a name, or its length comes from the initialiser.
+        if is_variable && lengths.len() == n_dimensions { lengths } else { Vec::new() }
+    }
+
     pub(super) fn new_local(&mut self, name: &str, ty: QualType, span: Span) -> Variable {
         let storage = match &self.body {
             Some(body) => Storage::Local(body.function),
@@ -285,6 +302,7 @@ impl<'a> Sema<'a> {
             init: None,
             extern_only: false,
             linkage: Linkage::None,
+            lengths: Vec::new(),
         })
     }
 
@@ -375,6 +393,7 @@ impl<'a> Sema<'a> {
             init: None,
             extern_only,
             linkage,
+            lengths: Vec::new(),
         })
     }
 
