@@ -76,7 +76,8 @@ impl Pass<'_> {
         while at < to {
             match self.word(at) {
                 "<" | "<=" | ">" | ">=" | "==" | "!=" => {
-                    if comparison.replace(at).is_some() {
+                    let before = comparison.replace(at);
+                    if before.is_some() {
                         self.refuse(
                             at,
                             "comparisons in a row mean something else in C",
