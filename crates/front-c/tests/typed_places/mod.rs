@@ -1,5 +1,9 @@
 //! The types in a tree, by the places of the expressions.
 
+#![allow(dead_code, reason = "each test file uses a part of this")]
+
+pub(crate) mod snippets;
+
 use std::collections::BTreeMap;
 
 use pdnet_front_c::tree::{
@@ -12,6 +16,8 @@ use pdnet_source::Span;
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
     pub(crate) types: Vec<String>,
+    /// The innermost type: that of the expression itself.
+    pub(crate) own: Option<Type>,
     /// Conversions of constants may be done already.
     pub(crate) constant: bool,
     /// Only the value matters: promotions of conditions and of indices are left away or done at will.
@@ -84,6 +90,7 @@ impl Walk<'_> {
         };
         let chain = self.places.entry((span.start as usize, span.end as usize)).or_default();
         chain.push(text);
+        chain.own = Some(ty.clone());
         chain.constant |= constant;
     }
 
