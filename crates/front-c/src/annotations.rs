@@ -89,19 +89,20 @@ pub(crate) fn find(map: &SourceMap, file: File, warnings: &mut Vec<Diagnostic>) 
     annotations
 }
 
-/// Warns of annotations in a header: a property or an assertion there is not checked.
-pub(crate) fn warn_in_header(map: &SourceMap, header: File, warnings: &mut Vec<Diagnostic>) {
+/// Annotations in a header are not read. For properties that is a warning: the report names those that were
+/// checked. An assertion that is left out would change an answer.
+pub(crate) fn find_in_header(map: &SourceMap, header: File, found: &mut Vec<Diagnostic>) {
     let text = &map.file(header).text;
     for comment in comments(text) {
         let Some(body) = comment.annotation(text) else { continue };
         let at = Cursor { file: header, offset: body.start, text: &text[body] }.trimmed();
-        if matches!(at.word().0.text, "ltl" | "check" | "assert") {
-            warnings.push(
-                Diagnostic::warning("unread-annotation", "annotations in headers are not read")
-                    .at(span_of(header, comment.start, comment.end), "not checked")
-                    .help("move it to a `.c` file"),
-            );
-        }
+        let (id, message) = ("unread-annotation", "annotations in headers are not read");
+        let diagnostic = match at.word().0.text {
+            "assert" => Diagnostic::error(id, message).help("call `assert` of <assert.h> instead"),
+            "ltl" | "check" => Diagnostic::warning(id, message).help("move it to a `.c` file"),
+            _ => continue,
+        };
+        found.push(diagnostic.at(span_of(header, comment.start, comment.end), "not checked"));
     }
 }
 

@@ -138,7 +138,7 @@ fn load_unit(map: &mut SourceMap, path: &Path, options: &Options) -> Result<Load
         positions.set_uncovered(file, uncovered);
     }
     for header in positions.user_files(map).into_iter().filter(|&header| header != file) {
-        annotations::warn_in_header(map, header, &mut found);
+        annotations::find_in_header(map, header, &mut found);
     }
     finish(map, file, positions, options, found)
 }
