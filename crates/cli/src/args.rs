@@ -12,6 +12,7 @@ Examples:
   pdnet check counter.c                          the properties in its comments, or the default checks
   pdnet check counter.c --check race,partial-deadlock
   pdnet check peterson.c --ltl 'G(flag1 == 1 -> F(crit == 1))' --fair weak
+  pdnet check main.c queue.c -I include -DSIZE=2
   pdnet check task.c --prp unreach-call.prp --format json --timeout 5m --memory 4G
   pdnet check task.yml --witness witness.yml     a task of SV-COMP, with a witness for other tools
   pdnet net counter.c --format dot | dot -Tsvg > counter.svg
@@ -60,8 +61,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckArgs {
-    /// The program: a C file (.c), or a preprocessed one (.i); or a task definition of SV-COMP (.yml).
-    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) properties: PropertyArgs,
     /// Which infinite runs count for formulas.
@@ -97,6 +98,20 @@ pub(crate) struct CheckArgs {
     /// Show the progress of a long search on standard error.
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(crate) progress: When,
+}
+
+/// Where the program is.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ProgramArgs {
+    /// The program: C files (.c), or preprocessed ones (.i). Several are linked to one program. Or, for
+    /// `check`, a task definition of SV-COMP (.yml).
+    #[arg(value_name = "FILE", required_unless_present = "compile_commands")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Take folders of headers and macros from a compilation database (compile_commands.json).
+    ///
+    /// The database, or the folder with it. Without FILE, all its C files are linked to one program.
+    #[arg(long, value_name = "FILE", help_heading = "Program")]
+    pub(crate) compile_commands: Option<PathBuf>,
 }
 
 /// Which properties.
@@ -207,8 +222,8 @@ pub(crate) struct LimitArgs {
 /// `pdnet net`.
 #[derive(Debug, Args)]
 pub(crate) struct NetArgs {
-    /// The program: a C file (.c), or a preprocessed one (.i).
-    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
     /// How to print the net: in its text form, as a graph for Graphviz, or as JSON.
     #[arg(long, value_enum, default_value_t = NetFormat::Text, value_name = "FORMAT")]
     pub(crate) format: NetFormat,

@@ -12,6 +12,7 @@ mod bug;
 mod checks;
 mod engine;
 mod exit;
+mod inputs;
 mod job;
 mod memory;
 mod net;

@@ -1,7 +1,7 @@
 //! `pdnet check`: the way from a file to a verdict, read from top to bottom.
 
 use pdnet_check::{AtomData, Engine, Property, PropertyKind};
-use pdnet_front_c::{LowerOptions, Lowered, load, lower};
+use pdnet_front_c::{LowerOptions, Lowered, lower};
 use pdnet_net::{Net, verify_net};
 use pdnet_report::{Answer, Overall, PropertyResult, Report, result_json, result_text, verdict_line};
 use pdnet_source::{Diagnostic, Severity};
@@ -9,6 +9,7 @@ use pdnet_source::{Diagnostic, Severity};
 use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, When};
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
+use crate::inputs::{load_program, program_name};
 use crate::job::resolve_job;
 use crate::progress::Display;
 use crate::properties::{Properties, Wanted, resolve_properties};
@@ -26,7 +27,7 @@ pub(crate) fn check(
     // What was given: a program, or a task that names one.
     let job = resolve_job(&mut session.map, args).map_err(refused)?;
     // Text to tree.
-    let loaded = load(&mut session.map, &job.program, &args.front.load_options(job.data_model));
+    let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
     let loaded = loaded.map_err(refused)?;
     // What is asked of it.
     let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
@@ -63,7 +64,7 @@ pub(crate) fn check(
     // Answers to text.
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
-        input: args.file.display().to_string(),
+        input: program_name(&args.program),
         net: &lowered.net,
         map: &session.map,
         results,

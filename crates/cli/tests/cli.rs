@@ -347,3 +347,34 @@ fn nets_come_in_three_formats() {
         assert_eq!(std::fs::read_to_string(folder.path("net.out")).unwrap(), outcome.stdout);
     }
 }
+
+#[test]
+fn several_files_are_one_program() {
+    let folder = Folder::new(&[
+        (
+            "main.c",
+            "#include <pthread.h>\n#include \"count.h\"\nvoid *run(void *a) { add(); return 0; }\nint main(void) { pthread_t t; pthread_create(&t, 0, run, 0); add(); pthread_join(t, 0);\n  //@ assert count == N;\n  return 0; }\n",
+        ),
+        ("count.c", "#include \"count.h\"\nint count;\nvoid add(void) { count++; }\n"),
+        ("count.h", "extern int count;\nvoid add(void);\n"),
+        (
+            "compile_commands.json",
+            r#"[{"directory": ".", "file": "main.c", "command": "cc -DN=2 -c main.c"}, {"directory": ".", "file": "count.c", "command": "cc -c count.c"}]"#,
+        ),
+    ]);
+    for args in [
+        ["check", "main.c", "count.c", "-DN=2"].as_slice(),
+        &["check", "--compile-commands", "."],
+        &["check", "--compile-commands", "compile_commands.json", "count.c", "main.c"],
+    ] {
+        let outcome = folder.pdnet(args);
+        assert_eq!(outcome.code, 10, "{args:?} {}", outcome.stderr);
+        assert!(outcome.stdout.contains("assertion fails: count == N"), "{}", outcome.stdout);
+        assert!(outcome.stdout.contains("count.c:3"), "{}", outcome.stdout);
+    }
+    let alone = folder.pdnet(&["check", "count.c"]);
+    assert_eq!(alone.code, 2);
+    assert!(alone.stderr.contains("no-main"), "{}", alone.stderr);
+    let net = folder.pdnet(&["net", "main.c", "count.c", "-DN=2"]);
+    assert_eq!(net.code, 0, "{}", net.stderr);
+}

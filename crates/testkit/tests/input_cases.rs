@@ -112,8 +112,13 @@ fn describe(program: &str) -> String {
     let mut map = SourceMap::new();
     let file = map.add("case.i", format!("{PRELUDE}{program}"));
     let loaded = load_preprocessed(&mut map, file, &Options::default()).expect(program);
-    let options =
-        LowerOptions { atomicity: Atomicity::Access, spurious_wakeups: false, max_threads: 2, max_depth: 4 };
+    let options = LowerOptions {
+        atomicity: Atomicity::Access,
+        spurious_wakeups: false,
+        max_threads: 2,
+        max_depth: 4,
+        ..LowerOptions::default()
+    };
     let net = lower(&map, &loaded.program, &[], &options).expect(program).net;
     let mut words = Vec::new();
     for var in net.transitions.iter().flat_map(|data| data.vars.iter()) {

@@ -10,7 +10,9 @@ use super::specifiers::{Spec, of_declaration};
 use super::stmt::BodyContext;
 use super::{Sema, plain};
 use crate::prepass::{AUTO_TYPE, original_name};
-use crate::tree::{Body, Function, FunctionData, Init, Stmt, StmtKind, Storage, Variable, VariableData};
+use crate::tree::{
+    Body, Expr, Function, FunctionData, Init, Linkage, Stmt, StmtKind, Storage, Variable, VariableData,
+};
 use crate::types::{IntKind, QualType, SyncKind, Type};
 
 /// What is known of a function beyond the tree.
@@ -31,6 +33,7 @@ struct StorageWords {
     is_extern: bool,
     is_static: bool,
     is_thread_local: bool,
+    is_inline: bool,
 }
 
 impl<'a> Sema<'a> {
@@ -79,6 +82,7 @@ impl<'a> Sema<'a> {
         }
         let base = self.base_type(&specs, node.span);
         for init_declarator in &node.node.declarators {
+            self.lengths.clear();
             let mut declared = self.declared(base.clone(), &init_declarator.node.declarator);
             let Some(name) = declared.name else { continue };
             self.apply_mode(node, &mut declared.ty);
@@ -86,7 +90,10 @@ impl<'a> Sema<'a> {
             if words.is_typedef {
                 self.typedef(&name.node.name, declared.ty, span);
             } else if let Type::Function(_) = declared.ty.ty {
-                self.declare_function(&declared, span);
+                let function = self.declare_function(&declared, span);
+                if words.is_static {
+                    self.program.functions[function].linkage = Linkage::Internal;
+                }
                 if let Some(init) = &init_declarator.node.initializer {
                     let span = self.span(init.span);
                     self.report(
@@ -236,7 +243,9 @@ impl<'a> Sema<'a> {
         if self.lookup_here(name).is_some() {
             self.redeclared(name, span);
         }
+        let lengths = self.variable_lengths(&ty.ty);
         let variable = self.new_local(name, ty, span);
+        self.program.variables[variable].lengths = lengths;
         self.declare(name, Entity::Variable(variable));
         if words.is_static || words.is_thread_local {
             let function = self.current_function();
@@ -265,13 +274,36 @@ impl<'a> Sema<'a> {
         }
     }
 
+    /// The sizes that the declarator has just given for an array, when one of them is only known at run time.
+    fn variable_lengths(&mut self, ty: &Type) -> Vec<Expr> {
+        let mut lengths = std::mem::take(&mut self.lengths);
+        let (mut n_dimensions, mut is_variable, mut ty) = (0, false, ty);
+        while let Type::Array(element, length) = ty {
+            n_dimensions += 1;
+            is_variable |= length.is_none();
+            ty = &element.ty;
+        }
+        lengths.reverse();
+        // Other counts: the type has a name, or its length comes from the initialiser.
+        if is_variable && lengths.len() == n_dimensions { lengths } else { Vec::new() }
+    }
+
     pub(super) fn new_local(&mut self, name: &str, ty: QualType, span: Span) -> Variable {
         let storage = match &self.body {
             Some(body) => Storage::Local(body.function),
             None => Storage::Global,
         };
         let name = original_name(name);
-        self.program.variables.push(VariableData { name, ty, storage, span, init: None, extern_only: false })
+        self.program.variables.push(VariableData {
+            name,
+            ty,
+            storage,
+            span,
+            init: None,
+            extern_only: false,
+            linkage: Linkage::None,
+            lengths: Vec::new(),
+        })
     }
 
     fn current_function(&self) -> Function {
@@ -308,6 +340,9 @@ impl<'a> Sema<'a> {
                 }
                 if words.is_thread_local {
                     data.storage = Storage::ThreadLocal;
+                }
+                if words.is_static {
+                    data.linkage = Linkage::Internal;
                 }
                 if twice {
                     let name = original_name(name);
@@ -349,7 +384,17 @@ impl<'a> Sema<'a> {
     ) -> Variable {
         let storage = if words.is_thread_local { Storage::ThreadLocal } else { Storage::Global };
         let name = original_name(name);
-        self.program.variables.push(VariableData { name, ty, storage, span, init: None, extern_only })
+        let linkage = if words.is_static { Linkage::Internal } else { Linkage::External };
+        self.program.variables.push(VariableData {
+            name,
+            ty,
+            storage,
+            span,
+            init: None,
+            extern_only,
+            linkage,
+            lengths: Vec::new(),
+        })
     }
 
     fn conflict(&mut self, name: &str, old: &Type, new: &Type, before: Span, span: Span) {
@@ -430,6 +475,7 @@ impl<'a> Sema<'a> {
             params: Vec::new(),
             variadic: ty.variadic,
             span,
+            linkage: Linkage::External,
             body: None,
         });
         self.signatures.insert(function, Signature { has_prototype, implicit: false, defined: None });
@@ -466,8 +512,16 @@ impl<'a> Sema<'a> {
         if let Some(signature) = self.signatures.get_mut(&function) {
             signature.defined = Some(span);
         }
-        self.program.functions[function].span = span;
-        if self.in_system_header(node.span) {
+        let in_header = self.in_system_header(node.span);
+        let words = storage_words(&node.node.specifiers);
+        let data = &mut self.program.functions[function];
+        data.span = span;
+        if words.is_static {
+            data.linkage = Linkage::Internal;
+        } else if data.linkage == Linkage::External && (in_header || (words.is_inline && !words.is_extern)) {
+            data.linkage = Linkage::Inline;
+        }
+        if in_header {
             self.pending.insert(function, node);
         } else {
             self.define_body_with(function, node, &declared);
@@ -590,6 +644,9 @@ fn storage_words(specifiers: &[Node<ast::DeclarationSpecifier>]) -> StorageWords
                 ast::StorageClassSpecifier::ThreadLocal => words.is_thread_local = true,
                 ast::StorageClassSpecifier::Auto | ast::StorageClassSpecifier::Register => {}
             }
+        }
+        if let ast::DeclarationSpecifier::Function(function) = &specifier.node {
+            words.is_inline |= matches!(function.node, ast::FunctionSpecifier::Inline);
         }
     }
     words
