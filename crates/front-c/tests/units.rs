@@ -281,8 +281,13 @@ fn a_static_of_two_units_is_ambiguous_in_formulas() {
     let loaded = load_all(&mut set.map, &inputs).expect("linked");
     let file = set.map.add("<ltl>", "G(x == 0 && !call(f))");
     let formula = pdnet_logic::parse_formula(&set.map, file).expect("a formula");
-    let options =
-        LowerOptions { atomicity: Atomicity::Access, spurious_wakeups: false, max_threads: 2, max_depth: 4 };
+    let options = LowerOptions {
+        atomicity: Atomicity::Access,
+        spurious_wakeups: false,
+        max_threads: 2,
+        max_depth: 4,
+        ..LowerOptions::default()
+    };
     let Err(errors) = lower(&set.map, &loaded.program, &[formula], &options) else { panic!("accepted") };
     expect![[r#"
         error[ambiguous-name]: several files have a static variable `x`
