@@ -506,3 +506,18 @@ fn arrays_of_variable_length_know_their_sizes() {
         "#]],
     );
 }
+
+#[test]
+fn types_of_c11_threads_are_known_in_headers_of_the_system() {
+    assert_tree(
+        "# 1 \"threads.h\" 1 3\ntypedef unsigned long thrd_t; typedef union { char s[40]; long a; } mtx_t; typedef struct { int d; } once_flag;\n# 2 \"a.c\" 2\nmtx_t m; thrd_t t; once_flag o = { 0 }; typedef struct { int own; } cnd_t; cnd_t c;\nint main(void) { return 0; }",
+        expect![[r#"
+            m: pthread_mutex_t
+            t: pthread_t
+            o: pthread_once_t = default
+            c: struct #2
+            main(): int
+              return 0
+        "#]],
+    );
+}

@@ -88,7 +88,8 @@ impl<'a> Sema<'a> {
             self.apply_mode(node, &mut declared.ty);
             let span = self.span(name.span);
             if words.is_typedef {
-                self.typedef(&name.node.name, declared.ty, span);
+                let in_header = self.in_system_header(node.span);
+                self.typedef(&name.node.name, declared.ty, span, in_header);
             } else if let Type::Function(_) = declared.ty.ty {
                 let function = self.declare_function(&declared, span);
                 if words.is_static {
@@ -172,11 +173,11 @@ impl<'a> Sema<'a> {
         }
     }
 
-    fn typedef(&mut self, name: &str, ty: QualType, span: Span) {
+    fn typedef(&mut self, name: &str, ty: QualType, span: Span, in_header: bool) {
         if name == AUTO_TYPE {
             return;
         }
-        let library = if self.in_file_scope() { library_type(name) } else { None };
+        let library = if self.in_file_scope() { library_type(name, in_header) } else { None };
         let ty = library.clone().map_or(ty, plain);
         match self.lookup_here(name) {
             Some(Entity::Typedef(known)) => {
@@ -652,9 +653,13 @@ fn storage_words(specifiers: &[Node<ast::DeclarationSpecifier>]) -> StorageWords
     words
 }
 
-/// Types of the thread library, by name.
-fn library_type(name: &str) -> Option<Type> {
+/// Types of the thread library, by name. Those of C11 have short names, which programs may use for their own.
+fn library_type(name: &str, in_header: bool) -> Option<Type> {
     Some(match name {
+        "thrd_t" if in_header => Type::Thread,
+        "mtx_t" if in_header => Type::Sync(SyncKind::Mutex),
+        "cnd_t" if in_header => Type::Sync(SyncKind::Condition),
+        "once_flag" if in_header => Type::Sync(SyncKind::Once),
         "pthread_t" => Type::Thread,
         "pthread_mutex_t" => Type::Sync(SyncKind::Mutex),
         "pthread_cond_t" => Type::Sync(SyncKind::Condition),
