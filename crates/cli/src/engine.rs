@@ -2,7 +2,13 @@
 
 use pdnet_check::Engine;
 
+use crate::args::Reduce;
+
 /// The engine that answers.
-pub(crate) fn engine() -> Box<dyn Engine> {
-    Box::new(pdnet_explicit::Explicit)
+pub(crate) fn engine(reduce: Reduce) -> Box<dyn Engine> {
+    let local_first = match reduce {
+        Reduce::None => false,
+        Reduce::All => true,
+    };
+    Box::new(pdnet_explicit::Explicit { local_first })
 }

@@ -26,7 +26,7 @@ fn below(cell: Place, limit: i64) -> Vec<AtomData> {
 fn run(name: &str, net: &Net, kind: PropertyKind, fairness: Fairness) {
     let properties = [property(kind)];
     let request = Request { net, properties: &properties, fairness, limits: Limits::default() };
-    let outcome = &Explicit.check(&request, &mut Silent)[0];
+    let outcome = &Explicit::default().check(&request, &mut Silent)[0];
     let stats = outcome.stats;
     let verdict = match &outcome.verdict {
         Verdict::Holds => "holds".to_owned(),

@@ -259,7 +259,7 @@ fn random_programs_get_the_verdicts_of_the_naive_checker() {
         }
         for (kind, fairness) in [Fairness::None, Fairness::Weak, Fairness::Strong].into_iter().enumerate() {
             let request = Request { net: &net, properties: &properties, fairness, limits: Limits::default() };
-            let outcomes = Explicit.check(&request, &mut Silent);
+            let outcomes = Explicit::default().check(&request, &mut Silent);
             assert_eq!(outcomes.len(), properties.len());
             for (position, (outcome, property)) in outcomes.iter().zip(&properties).enumerate() {
                 let about = || format!("seed {seed}, case {case}, {fairness:?}, {:?}:\n{net}", property.kind);

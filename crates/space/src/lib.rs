@@ -13,6 +13,9 @@
 //! | `transition` | transitions as lists of steps that bind and steps that fire |
 //! | `successors` | enumerates the firings of a state |
 //! | `fire` | the state after a firing |
+//! | `footprint` | what transitions touch that other threads may touch |
+//! | `ample` | in which states the steps of one thread are enough |
+//! | `advance` | steps that are alone, taken without a look around |
 //! | `atoms` | the atoms of properties on unpacked states |
 //! | `pool` | equal parts of states, stored once |
 //! | `store` | the visited set: states as short vectors of parts |
@@ -39,9 +42,12 @@
 
 #![forbid(unsafe_code)]
 
+mod advance;
+mod ample;
 mod atoms;
 mod code;
 mod fire;
+mod footprint;
 mod layout;
 mod pool;
 mod state;
@@ -49,6 +55,7 @@ mod store;
 mod successors;
 mod transition;
 
+pub use ample::{Ample, Observed};
 pub use atoms::Atoms;
 pub use layout::{Layout, Unsupported};
 pub use state::State;

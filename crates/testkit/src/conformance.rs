@@ -107,12 +107,13 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// Compares an engine with the reference on `cases` random nets.
+/// Compares an engine with the reference on `cases` random nets; `shortest` says whether its runs to an
+/// assertion and to a deadlock must be shortest.
 ///
 /// # Panics
 /// Where it does not conform, with all that is needed to bring the case back.
-pub fn check_engine(engine: &dyn Engine, cases: usize, seed: u64) -> ConformanceReport {
-    let config = ConformanceConfig::default();
+pub fn check_engine(engine: &dyn Engine, shortest: bool, cases: usize, seed: u64) -> ConformanceReport {
+    let config = ConformanceConfig { shortest, ..ConformanceConfig::default() };
     let mut rng = Rng::new(seed);
     let mut report = ConformanceReport::default();
     for case in 0..cases {

@@ -96,7 +96,7 @@ fn compare_programs(seed: u64) {
             });
         }
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
-        let report = compare(&Explicit, &graph, &properties, fairness, true)
+        let report = compare(&Explicit::default(), &graph, &properties, fairness, false)
             .unwrap_or_else(|found| panic!("{}\n{found}", context()));
         n_compared += 1;
         n_violated += report.violated;

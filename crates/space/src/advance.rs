@@ -1,0 +1,78 @@
+//! Steps that are alone, taken without a look around.
+
+use std::ops::ControlFlow;
+
+use pdnet_net::Firing;
+
+use crate::ample::Ample;
+use crate::{State, Successors, Unsupported};
+
+impl Successors<'_> {
+    /// Starts at a state that came out of another generator of the same net.
+    pub fn start_at(&mut self, state: &State) {
+        self.current.copy_from(state);
+        self.next.copy_from(state);
+    }
+
+    /// Where one step of one thread is all that has to be looked at, and the search need not see the state
+    /// before it, takes it: the current state is then the one after it. Says whether it did, and adds the
+    /// firing to a trace, if there is one.
+    ///
+    /// Such steps are silent: they change nothing that is observed, and every cycle of the states has one that
+    /// is not silent ([`Ample`]), so that taking them one after the other comes to an end.
+    ///
+    /// # Errors
+    /// Where a step does something that states have no room for.
+    pub fn advance(
+        &mut self,
+        ample: &Ample,
+        mut trace: Option<&mut Vec<Firing>>,
+    ) -> Result<bool, Unsupported> {
+        if self.compiled.has_ended(&self.current) {
+            return Ok(false);
+        }
+        let movable = self.movable();
+        let is_alone = movable.count_ones() == 1;
+        let mut first = if is_alone {
+            movable
+        } else {
+            ample.independent(&self.compiled.layout, &self.current, &mut self.plans) & movable
+        };
+        let mut ahead = self.ahead.take().unwrap_or_else(|| self.current.clone());
+        let n_before = trace.as_ref().map_or(0, |trace| trace.len());
+        let mut has_moved = false;
+        self.error = None;
+        while first != 0 && !has_moved {
+            let thread = first.trailing_zeros() as usize;
+            first &= first - 1;
+            let (mut n_steps, mut is_silent) = (0, true);
+            let _ = self.expand_thread(thread, &mut |step, state| {
+                n_steps += 1;
+                is_silent = n_steps == 1
+                    && ample.is_silent[step.transition]
+                    && (is_alone || ample.is_first[step.transition]);
+                if !is_silent {
+                    return ControlFlow::Break(());
+                }
+                if let Some(trace) = &mut trace {
+                    trace.push(step.firing());
+                }
+                ahead.copy_from(state);
+                ControlFlow::Continue(())
+            });
+            has_moved = n_steps == 1 && is_silent && self.error.is_none();
+            if let (Some(trace), false) = (&mut trace, has_moved) {
+                trace.truncate(n_before);
+            }
+        }
+        if has_moved {
+            std::mem::swap(&mut self.current, &mut ahead);
+            self.next.follow(&self.current);
+        }
+        self.ahead = Some(ahead);
+        match self.error {
+            None => Ok(has_moved),
+            Some(text) => Err(Unsupported(text.to_owned())),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Local steps first: in which states the steps of one thread are enough.
+
+use pdnet_base::IndexVec;
+use pdnet_net::{ArcData, Effect, Expr, Net, Place, Scope, Transition, TransitionData};
+
+use crate::State;
+use crate::footprint::{Moves, Shared, Touch, closing, moves};
+use crate::layout::{Layout, word_place};
+
+/// What a search looks at beside whether steps are enabled.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    places: Vec<Place>,
+    transitions: Vec<Transition>,
+}
+
+impl Observed {
+    /// Adds what the atoms of one property look at. False where they look at whether nothing can move *and* at
+    /// something else: no reduction then. A step that changes nothing else can still be the last one that is
+    /// possible, and so decide which of the two changes first.
+    #[must_use]
+    pub fn add_atoms<'e>(&mut self, atoms: impl IntoIterator<Item = &'e Expr>) -> bool {
+        let n_before = self.places.len();
+        let mut looks_for_deadlock = false;
+        for atom in atoms {
+            atom.walk(&mut |expr| match expr {
+                Expr::Cell(place, _) | Expr::Marked(place, _) => self.places.push(*place),
+                Expr::Deadlock => looks_for_deadlock = true,
+                Expr::Const(_) | Expr::Var(_) => {}
+                Expr::Unary(..) | Expr::Binary(..) | Expr::Convert(..) | Expr::If(..) => {}
+            });
+        }
+        !looks_for_deadlock || self.places.len() == n_before
+    }
+
+    /// Adds a transition whose firing must be seen: no state before it is left out.
+    pub fn add_transition(&mut self, transition: Transition) {
+        self.transitions.push(transition);
+    }
+}
+
+/// The reduction *local steps first*: the steps that can be taken before all others, from the arcs of a net.
+///
+/// In a state s, the steps of one thread t are enough where
+///
+/// 1. (independence) no other thread can *ever again* touch what the next steps of t touch, where "next steps"
+///    are all transitions whose moving frame could be one of t's, enabled or not, and "touch" is to write what
+///    the other reads or writes;
+/// 2. (not empty) some step of t is enabled;
+/// 3. (visibility) the enabled steps of t have no effect but that of their arcs ([`Effect::None`]), change
+///    nothing that the search observes, and do not enter or leave an atomic section;
+/// 4. (cycles) none of them closes a cycle of frame moves.
+///
+/// What a thread can still touch is the union of what can be reached, in the graph of moves, from the places
+/// of its frames, threads that it may create included ([`Touch`] by place, made once for the net). So the
+/// condition depends on the state: a variable is local to the last thread that uses it, and one that was set
+/// before the threads started is constant.
+///
+/// This is the reduction with *ample sets* (Peled, *All from one, one for all: on model checking using
+/// representatives*, CAV 1993; Godefroid, *Partial-order methods for the verification of concurrent systems*,
+/// 1996) for sets that are the steps of one thread.
+///
+/// # Why nothing is lost
+///
+/// Let σ be a run from s, finite or infinite, whose steps are not all explored, and t the chosen thread. By 1
+/// no step of another thread in σ enables or disables a step of t, or changes what it does, except that an
+/// atomic section or the end of the process may keep it from moving. So the first step of t in σ, if there is
+/// one, is enabled in s, and it can be moved to the front: the steps before it do not see it, it does not see
+/// them, and the states after it are the same. If t does not move in σ, any enabled step α of t (there is one,
+/// by 2) can be put in front of σ: ασ is a run as well. That it was not in σ is because σ stops before, because
+/// a thread goes on forever without t, because an atomic section is never left, or because the process ends;
+/// all of that is as true after α, whose effect is none of these (3). In both cases a run is found that starts
+/// with an explored step, fires the same transitions, and passes through the same values of what is observed,
+/// repetitions aside (3); the rest of it starts in the next state, where the argument is repeated. A step of σ is
+/// put off only finitely often: otherwise there were a cycle of states in which only such first steps are taken.
+/// Take a thread that moves on it, and the lowest of its frames that does. That frame is never taken without
+/// being put back (such steps are not taken first either), so that it moves along a cycle of the graph of
+/// moves, which by 4 has a step that is not taken first.
+///
+/// What is preserved, therefore:
+/// - *transitions that can fire*, those without successor among them (a failed assertion, undefined behaviour,
+///   a bound, a failed assumption), since σ may be any finite run up to them;
+/// - *deadlocks*: if σ ends in one, either t has moved in it, or t waits forever for the end of an atomic
+///   section, and ασ ends in a deadlock too. But not *when* a deadlock comes, compared with a change of
+///   what is observed: see [`Observed::add_atoms`];
+/// - *formulas without `X`*, which cannot tell words apart that differ in repetitions, and the infinite runs
+///   that failed assumptions leave; without fairness, because ασ may starve a thread that σ does not.
+///
+/// Not preserved are shortest runs, and which of several deadlocks is found.
+#[derive(Clone, Debug)]
+pub struct Ample {
+    /// For each place of frames, what the next steps from there touch.
+    next: IndexVec<Place, Touch>,
+    /// What a frame that stands there may touch from now on.
+    future: IndexVec<Place, Touch>,
+    /// Whether some transition from the place may go first.
+    is_start: IndexVec<Place, bool>,
+    /// The transition fulfils 3 and 4.
+    pub(crate) is_first: IndexVec<Transition, bool>,
+    /// The state before the transition need not be kept where it is the only step.
+    pub(crate) is_silent: IndexVec<Transition, bool>,
+}
+
+impl Ample {
+    /// Looks at the arcs of a net. Nothing where threads touch the frames of other threads, beside starting
+    /// them: then the frames of a thread say nothing of its future.
+    #[must_use]
+    pub fn new(net: &Net, observed: &Observed) -> Option<Self> {
+        let all_moves: Option<Vec<Moves>> = net.transitions.iter().map(|data| moves(net, data)).collect();
+        let all_moves: IndexVec<Transition, Moves> = IndexVec::from(all_moves?);
+        let shared = Shared::new(net);
+        let view = View::new(net, observed);
+        let n_places = net.places.len();
+        let touches: IndexVec<Transition, Touch> = net
+            .transitions
+            .iter_enumerated()
+            .map(|(transition, data)| shared.touch(data, &all_moves[transition]))
+            .collect();
+        // 3, and that the lowest frame stays.
+        let is_quiet: IndexVec<Transition, bool> = net
+            .transitions
+            .iter_enumerated()
+            .map(|(transition, data)| {
+                let moves = &all_moves[transition];
+                data.action.effect() == Effect::None && moves.keeps_lowest && !view.changes(data, moves)
+            })
+            .collect();
+        let quiet_moves = net.transitions.indices().filter(|&transition| is_quiet[transition]);
+        let edges = quiet_moves.flat_map(|transition| {
+            all_moves[transition].moved.iter().map(move |&(from, to)| (transition, from, to))
+        });
+        let closes = closing(n_places, edges, net.transitions.len());
+        let mut ample = Self {
+            next: IndexVec::filled(Touch::default(), n_places),
+            future: IndexVec::filled(Touch::default(), n_places),
+            is_start: IndexVec::filled(false, n_places),
+            is_first: IndexVec::filled(false, net.transitions.len()),
+            is_silent: IndexVec::filled(false, net.transitions.len()),
+        };
+        for (transition, data) in net.transitions.iter_enumerated() {
+            let passes = is_quiet[transition] && !closes[transition];
+            ample.is_silent[transition] = passes && !observed.transitions.contains(&transition);
+            ample.is_first[transition] = passes && !changes_section(net, data);
+            let source = data.source()?;
+            ample.next[source] = ample.next[source].join(touches[transition]);
+            ample.is_start[source] |= ample.is_first[transition];
+        }
+        ample.find_futures(net, &all_moves);
+        Some(ample)
+    }
+
+    /// The least solution: a place has what its next steps touch, what is to come where they move the frame,
+    /// and what is to come for the frames that they put.
+    fn find_futures(&mut self, net: &Net, all_moves: &IndexVec<Transition, Moves>) {
+        self.future = self.next.clone();
+        loop {
+            let mut is_changed = false;
+            for (transition, moves) in all_moves.iter_enumerated().rev() {
+                let mut flow = |from: Place, to: Place| {
+                    let joined = self.future[from].join(self.future[to]);
+                    is_changed |= joined != self.future[from];
+                    self.future[from] = joined;
+                };
+                moves.moved.iter().for_each(|&(from, to)| flow(from, to));
+                if let Some(source) = net.transitions[transition].source() {
+                    moves.pushed.iter().for_each(|&to| flow(source, to));
+                }
+            }
+            if !is_changed {
+                break;
+            }
+        }
+    }
+
+    /// The threads that fulfil 1, as a set, given the threads that have frames.
+    pub(crate) fn independent(&self, layout: &Layout, state: &State, scratch: &mut Vec<Plan>) -> u64 {
+        scratch.clear();
+        let (mut once, mut twice) = (Touch::default(), Touch::default());
+        let mut live = state.live;
+        while live != 0 {
+            let thread = live.trailing_zeros();
+            live &= live - 1;
+            let words = &state.threads[thread as usize];
+            let mut plan = Plan { thread, is_start: false, next: Touch::default(), future: Touch::default() };
+            let mut base = layout.thread_template.len();
+            for _ in 0..words[0] {
+                let place = word_place(words[base]);
+                plan.next = plan.next.join(self.next[place]);
+                plan.future = plan.future.join(self.future[place]);
+                plan.is_start |= self.is_start[place];
+                base += layout.frame_words[place] as usize;
+            }
+            twice.reads |= once.reads & plan.future.reads;
+            twice.writes |= once.writes & plan.future.writes;
+            once = once.join(plan.future);
+            scratch.push(plan);
+        }
+        let mut found = 0;
+        for plan in scratch.iter().filter(|plan| plan.is_start) {
+            // What the others touch: all that is not this thread's alone.
+            let others = Touch {
+                reads: once.reads & !plan.future.reads | twice.reads,
+                writes: once.writes & !plan.future.writes | twice.writes,
+            };
+            found |= u64::from(!plan.next.conflicts(others)) << plan.thread;
+        }
+        found
+    }
+}
+
+/// What a thread touches next and from now on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    thread: u32,
+    is_start: bool,
+    next: Touch,
+    future: Touch,
+}
+
+/// Whether the transition enters or leaves an atomic section, which decides who may move.
+fn changes_section(net: &Net, data: &TransitionData) -> bool {
+    data.arcs.iter().any(|arc| matches!(arc, ArcData::Write { place, .. } if Some(*place) == net.atomic))
+}
+
+/// What is observed, by place.
+struct View<'a> {
+    net: &'a Net,
+    is_observed: IndexVec<Place, bool>,
+}
+
+impl<'a> View<'a> {
+    fn new(net: &'a Net, observed: &Observed) -> Self {
+        let mut is_observed = IndexVec::filled(false, net.places.len());
+        observed.places.iter().for_each(|&place| is_observed[place] = true);
+        Self { net, is_observed }
+    }
+
+    /// Whether firing the transition may change what is observed. Cells of a frame go back to their initial
+    /// value when the frame goes.
+    fn changes(&self, data: &TransitionData, moves: &Moves) -> bool {
+        let by_arc = |arc: &ArcData| match arc {
+            ArcData::Take { place, .. } | ArcData::Put { place, .. } | ArcData::Write { place, .. } => {
+                self.is_observed[*place]
+            }
+            ArcData::Drain { place, to, .. } => self.is_observed[*place] || self.is_observed[*to],
+            ArcData::Test { .. } | ArcData::Inhibit { .. } | ArcData::Read { .. } => false,
+            ArcData::Governed { .. } | ArcData::Governs { .. } => false,
+        };
+        let resets = |frame: &Place| {
+            let function = self.net.places[*frame].function;
+            self.net.places.iter_enumerated().any(|(place, data)| {
+                let scope = data.cells().map(|cells| cells.scope);
+                self.is_observed[place]
+                    && matches!((scope, function), (Some(Scope::Frame(owner)), Some(function)) if owner == function)
+            })
+        };
+        data.arcs.iter().any(by_arc) || moves.popped.iter().any(resets)
+    }
+}
