@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pdnet_net::Firing;
 
-use crate::ample::Ample;
+use crate::ample::{Ample, Tally};
 use crate::{State, Successors, Unsupported};
 
 impl Successors<'_> {
@@ -34,6 +34,7 @@ impl Successors<'_> {
         let movable = self.movable();
         let is_alone = movable.count_ones() == 1;
         let mut first = if is_alone {
+            self.plans.clear();
             movable
         } else {
             ample.independent(&self.compiled.layout, &self.current, &mut self.plans) & movable
@@ -45,12 +46,10 @@ impl Successors<'_> {
         while first != 0 && !has_moved {
             let thread = first.trailing_zeros() as usize;
             first &= first - 1;
-            let (mut n_steps, mut is_silent) = (0, true);
+            let (mut tally, mut is_silent) = (Tally::new(&self.plans, thread), true);
             let _ = self.expand_thread(thread, &mut |step, state| {
-                n_steps += 1;
-                is_silent = n_steps == 1
-                    && ample.is_silent[step.transition]
-                    && (is_alone || ample.is_first[step.transition]);
+                tally.add(ample, step.transition);
+                is_silent = tally.is_single() && ample.is_silent[step.transition];
                 if !is_silent {
                     return ControlFlow::Break(());
                 }
@@ -60,7 +59,10 @@ impl Successors<'_> {
                 ahead.copy_from(state);
                 ControlFlow::Continue(())
             });
-            has_moved = n_steps == 1 && is_silent && self.error.is_none();
+            has_moved = is_silent
+                && tally.is_single()
+                && (is_alone || tally.is_enough())
+                && self.error.is_none();
             if let (Some(trace), false) = (&mut trace, has_moved) {
                 trace.truncate(n_before);
             }

@@ -4,7 +4,7 @@ use pdnet_base::IndexVec;
 use pdnet_net::{ArcData, Effect, Expr, Net, Place, Scope, Transition, TransitionData};
 
 use crate::State;
-use crate::footprint::{Moves, Shared, Touch, closing, moves};
+use crate::footprint::{Moves, Shared, Touch, closing, moves, waits};
 use crate::layout::{Layout, word_place};
 
 /// What a search looks at beside whether steps are enabled.
@@ -46,9 +46,9 @@ impl Observed {
 /// 1. (independence) no other thread can *ever again* touch what the next steps of t touch, where "next steps"
 ///    are all transitions whose moving frame could be one of t's, enabled or not, and "touch" is to write what
 ///    the other reads or writes;
-/// 2. (not empty) some step of t is enabled;
-/// 3. (visibility) the enabled steps of t have no effect but that of their arcs ([`Effect::None`]), change
-///    nothing that the search observes, and do not enter or leave an atomic section;
+/// 2. (not empty) some step of t is enabled; if t waits for the end of a thread, that thread has ended;
+/// 3. (visibility) the enabled steps of t have no effect but that of their arcs ([`Effect::None`]) or the end of
+///    t, change nothing that the search observes, and do not enter or leave an atomic section;
 /// 4. (cycles) none of them closes a cycle of frame moves.
 ///
 /// What a thread can still touch is the union of what can be reached, in the graph of moves, from the places
@@ -69,12 +69,15 @@ impl Observed {
 /// them, and the states after it are the same. If t does not move in σ, any enabled step α of t (there is one,
 /// by 2) can be put in front of σ: ασ is a run as well. That it was not in σ is because σ stops before, because
 /// a thread goes on forever without t, because an atomic section is never left, or because the process ends;
-/// all of that is as true after α, whose effect is none of these (3). In both cases a run is found that starts
+/// all of that is as true after α, whose effect is none of these (3). (Thread t may end by α. That only adds it to
+/// the ended threads, which nothing but joins looks at, and these only for one that they wait for: what they
+/// could do before, they still can. Nor can another's end add a step of t, by 2. The process ends with its last
+/// thread in either order.) In both cases a run is found that starts
 /// with an explored step, fires the same transitions, and passes through the same values of what is observed,
 /// repetitions aside (3); the rest of it starts in the next state, where the argument is repeated. A step of σ is
 /// put off only finitely often: otherwise there were a cycle of states in which only such first steps are taken.
-/// Take a thread that moves on it, and the lowest of its frames that does. That frame is never taken without
-/// being put back (such steps are not taken first either), so that it moves along a cycle of the graph of
+/// No thread ends on it, since it would end twice. Take a thread that moves on it, and the lowest of its frames
+/// that does. That frame is never taken without being put back (such steps are not taken first either), so that it moves along a cycle of the graph of
 /// moves, which by 4 has a step that is not taken first.
 ///
 /// What is preserved, therefore:
@@ -95,6 +98,9 @@ pub struct Ample {
     future: IndexVec<Place, Touch>,
     /// Whether some transition from the place may go first.
     is_start: IndexVec<Place, bool>,
+    /// How many transitions from the place wait for the end of a thread.
+    n_waits: IndexVec<Place, u32>,
+    pub(crate) is_wait: IndexVec<Transition, bool>,
     /// The transition fulfils 3 and 4.
     pub(crate) is_first: IndexVec<Transition, bool>,
     /// The state before the transition need not be kept where it is the only step.
@@ -122,7 +128,12 @@ impl Ample {
             .iter_enumerated()
             .map(|(transition, data)| {
                 let moves = &all_moves[transition];
-                data.action.effect() == Effect::None && moves.keeps_lowest && !view.changes(data, moves)
+                let is_plain = match data.action.effect() {
+                    Effect::None => moves.keeps_lowest,
+                    Effect::EndThread => shared.ends_are_final,
+                    Effect::EndProcess | Effect::Prune => false,
+                };
+                is_plain && !view.changes(data, moves)
             })
             .collect();
         let quiet_moves = net.transitions.indices().filter(|&transition| is_quiet[transition]);
@@ -134,6 +145,8 @@ impl Ample {
             next: IndexVec::filled(Touch::default(), n_places),
             future: IndexVec::filled(Touch::default(), n_places),
             is_start: IndexVec::filled(false, n_places),
+            n_waits: IndexVec::filled(0, n_places),
+            is_wait: IndexVec::filled(false, net.transitions.len()),
             is_first: IndexVec::filled(false, net.transitions.len()),
             is_silent: IndexVec::filled(false, net.transitions.len()),
         };
@@ -144,6 +157,10 @@ impl Ample {
             let source = data.source()?;
             ample.next[source] = ample.next[source].join(touches[transition]);
             ample.is_start[source] |= ample.is_first[transition];
+            if shared.ends_are_final && waits(net, data) {
+                ample.is_wait[transition] = true;
+                ample.n_waits[source] += 1;
+            }
         }
         ample.find_futures(net, &all_moves);
         Some(ample)
@@ -181,13 +198,14 @@ impl Ample {
             let thread = live.trailing_zeros();
             live &= live - 1;
             let words = &state.threads[thread as usize];
-            let mut plan = Plan { thread, is_start: false, next: Touch::default(), future: Touch::default() };
+            let mut plan = Plan { thread, ..Plan::default() };
             let mut base = layout.thread_template.len();
             for _ in 0..words[0] {
                 let place = word_place(words[base]);
                 plan.next = plan.next.join(self.next[place]);
                 plan.future = plan.future.join(self.future[place]);
                 plan.is_start |= self.is_start[place];
+                plan.n_waits += self.n_waits[place];
                 base += layout.frame_words[place] as usize;
             }
             twice.reads |= once.reads & plan.future.reads;
@@ -209,12 +227,44 @@ impl Ample {
 }
 
 /// What a thread touches next and from now on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plan {
     thread: u32,
     is_start: bool,
+    n_waits: u32,
     next: Touch,
     future: Touch,
+}
+
+/// The steps of one thread, as they are found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tally {
+    n_steps: u32,
+    are_first: bool,
+    /// Transitions that wait for the end of a thread and were not found enabled yet.
+    n_waits: u32,
+}
+
+impl Tally {
+    pub(crate) fn new(plans: &[Plan], thread: usize) -> Self {
+        let plan = plans.iter().find(|plan| plan.thread as usize == thread);
+        Self { n_steps: 0, are_first: true, n_waits: plan.map_or(0, |plan| plan.n_waits) }
+    }
+
+    pub(crate) fn add(&mut self, ample: &Ample, transition: Transition) {
+        self.n_steps = self.n_steps.saturating_add(1);
+        self.are_first &= ample.is_first[transition];
+        self.n_waits = self.n_waits.saturating_sub(u32::from(ample.is_wait[transition]));
+    }
+
+    /// Whether there are steps, all of them may go first, and no other thread can add one.
+    pub(crate) const fn is_enough(&self) -> bool {
+        self.n_steps > 0 && self.are_first && self.n_waits == 0
+    }
+
+    pub(crate) const fn is_single(&self) -> bool {
+        self.n_steps == 1
+    }
 }
 
 /// Whether the transition enters or leaves an atomic section, which decides who may move.
@@ -254,6 +304,14 @@ impl<'a> View<'a> {
                     && matches!((scope, function), (Some(Scope::Frame(owner)), Some(function)) if owner == function)
             })
         };
-        data.arcs.iter().any(by_arc) || moves.popped.iter().any(resets)
+        // The end of a thread takes its frames from wherever they are.
+        let ends = data.action.effect() == Effect::EndThread
+            && self.net.places.iter_enumerated().any(|(place, data)| {
+                let scope = data.cells().map(|cells| cells.scope);
+                let is_frame = self.net.is_frame_place(place) || matches!(scope, Some(Scope::Frame(_)));
+                let is_end = Some(place) == self.net.done || Some(place) == self.net.ended;
+                self.is_observed[place] && (is_frame || is_end)
+            });
+        ends || data.arcs.iter().any(by_arc) || moves.popped.iter().any(resets)
     }
 }

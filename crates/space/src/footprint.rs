@@ -46,6 +46,9 @@ pub(crate) struct Shared<'a> {
     bits: IndexVec<Place, u128>,
     /// For each function, the bits of those cells of its frames that other threads touch too.
     frame_bits: IndexVec<Function, u128>,
+    /// Transitions only ask whether a thread is among the ended ones. Then the end of a thread takes nothing
+    /// from anybody, and happens once for each thread.
+    pub(crate) ends_are_final: bool,
 }
 
 impl<'a> Shared<'a> {
@@ -63,8 +66,9 @@ impl<'a> Shared<'a> {
             })
             .collect();
         let mut is_changed: IndexVec<Place, bool> = IndexVec::filled(false, net.places.len());
-        for place in [net.done, net.ended].into_iter().flatten() {
-            is_changed[place] = true;
+        let ends_are_final = net.done.is_some() && net.transitions.iter().all(|data| asks_only(net, data));
+        if let (Some(done), false) = (net.done, ends_are_final) {
+            is_changed[done] = true;
         }
         for data in &net.transitions {
             for arc in &data.arcs {
@@ -87,6 +91,7 @@ impl<'a> Shared<'a> {
             net,
             bits: IndexVec::filled(0, net.places.len()),
             frame_bits: IndexVec::filled(0, net.functions.len()),
+            ends_are_final,
         };
         let mut n_shared = 0;
         for (place, data) in net.places.iter_enumerated() {
@@ -126,17 +131,38 @@ impl<'a> Shared<'a> {
         for &place in moves.pushed.iter().chain(&moves.popped) {
             touch.writes |= self.net.places[place].function.map_or(0, |function| self.frame_bits[function]);
         }
-        let bits = |place: Option<Place>| place.map_or(0, |place| self.bits[place]);
         match data.action.effect() {
-            Effect::None | Effect::Prune => {}
-            Effect::EndProcess => touch.writes |= bits(self.net.ended),
+            Effect::None | Effect::Prune | Effect::EndProcess => {}
             Effect::EndThread => {
-                touch.writes |= bits(self.net.ended) | bits(self.net.done);
+                touch.writes |= self.net.done.map_or(0, |done| self.bits[done]);
                 touch.writes |= self.frame_bits.iter().fold(0, |all, bits| all | bits);
             }
         }
         touch
     }
+}
+
+/// Whether the transition waits for the end of a thread.
+pub(crate) fn waits(net: &Net, data: &TransitionData) -> bool {
+    data.arcs.iter().any(|arc| matches!(arc, ArcData::Test { place, .. } if Some(*place) == net.done))
+}
+
+/// Whether the transition leaves the set of ended threads alone, or asks whether one thread that it knows is
+/// among them and can then fire in one way only.
+fn asks_only(net: &Net, data: &TransitionData) -> bool {
+    let is_known = |token: &[Pattern]| token.iter().all(|part| matches!(part, Pattern::Is(_)));
+    let is_single = data.vars.iter().all(|var| var.choice.is_none())
+        && data.arcs[1..].iter().all(|arc| match arc {
+            ArcData::Take { token, .. } | ArcData::Test { token, .. } => is_known(token),
+            ArcData::Put { .. } | ArcData::Inhibit { .. } | ArcData::Drain { .. } => true,
+            ArcData::Read { .. } | ArcData::Write { .. } => true,
+            ArcData::Governed { .. } | ArcData::Governs { .. } => true,
+        });
+    data.arcs.iter().all(|arc| match arc {
+        ArcData::Test { place, .. } if Some(*place) == net.done => is_single,
+        ArcData::Drain { place, to, .. } => Some(*place) != net.done && Some(*to) != net.done,
+        arc => Some(arc.place()) != net.done,
+    })
 }
 
 /// Whether the first part of a key names the thread that moves, or one that the transition starts.

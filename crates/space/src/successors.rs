@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pdnet_net::{Effect, Firing, Place, Transition};
 
-use crate::ample::{Ample, Plan};
+use crate::ample::{Ample, Plan, Tally};
 use crate::code::Operand;
 use crate::layout::{Cells, Home, Layout, word_place};
 use crate::transition::{Binding, Key, Member, Part, Prefix, Rule};
@@ -150,14 +150,13 @@ impl<'c> Successors<'c> {
             while first != 0 {
                 let thread = first.trailing_zeros() as usize;
                 first &= first - 1;
-                let (mut is_some, mut are_first) = (false, true);
+                let mut tally = Tally::new(&self.plans, thread);
                 self.expand_thread(thread, &mut |step, state| {
-                    is_some = true;
-                    are_first &= ample.is_first[step.transition];
+                    tally.add(ample, step.transition);
                     visit(step, state)
                 })?;
                 movable &= !(1 << thread);
-                if is_some && are_first {
+                if tally.is_enough() {
                     return ControlFlow::Continue(());
                 }
             }
