@@ -134,7 +134,7 @@ impl Engine for Explicit {
                 .collect();
             let fresh = || {
                 let atoms = observed.iter().map(Vec::as_slice);
-                let ample = if reduces { reduction(&model, &model.notable, atoms) } else { None };
+                let ample = if reduces { reduction(&model, &model.notable, false, atoms) } else { None };
                 Graph::new(&model, ample)
             };
             let mut graph = fresh();

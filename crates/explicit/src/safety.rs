@@ -76,7 +76,8 @@ impl<'a> Safety<'a> {
             Goal::NeverFires(_) | Goal::NoDeadlock => &[],
             Goal::Invariant(_, _, exprs) => exprs.as_slice(),
         });
-        let stepper = Stepper::new(model, reduction(model, &watched, atoms));
+        let deadlocks = goals.iter().any(|goal| matches!(goal, Goal::NoDeadlock));
+        let stepper = Stepper::new(model, reduction(model, &watched, deadlocks, atoms));
         Self {
             model,
             stepper,

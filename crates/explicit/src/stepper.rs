@@ -8,16 +8,20 @@ use pdnet_space::{Ample, Observed, Outcome, State, StateId, StateStore, Step, Su
 
 use crate::graph::Model;
 
-/// The reduction *local steps first* for a search that watches these transitions, and looks at the atoms of
-/// these properties; nothing where it cannot be used.
+/// The reduction *local steps first* for a search that watches these transitions, may look for deadlocks, and
+/// looks at the atoms of these properties; nothing where it cannot be used.
 pub(crate) fn reduction<'e>(
     model: &Model<'_>,
     watched: &IndexVec<Transition, bool>,
+    looks_for_deadlocks: bool,
     properties: impl IntoIterator<Item = &'e [Expr]>,
 ) -> Option<Ample> {
     let mut observed = Observed::default();
     let watched = watched.iter_enumerated().filter(|(_, is_watched)| **is_watched);
     watched.for_each(|(transition, _)| observed.add_transition(transition));
+    if looks_for_deadlocks {
+        observed.add_deadlock();
+    }
     let are_fit = properties.into_iter().fold(true, |all, atoms| observed.add_atoms(atoms) && all);
     if model.reduces && are_fit { Ample::new(model.net, &observed) } else { None }
 }
@@ -56,11 +60,12 @@ impl<'a> Stepper<'a> {
         let Self { ample, successors, ahead } = self;
         let Some(ample) = ample else { return successors.for_each(|step, next| visit(step, next, 1)) };
         let mut error = None;
+        ahead.start_near(successors.current());
         successors.for_each_first(Some(ample), |step, next| {
             if step.outcome == Outcome::Pruned {
                 return visit(step, next, 1);
             }
-            ahead.start_at(next);
+            ahead.go_to(next);
             let mut n_steps = 1;
             loop {
                 match ahead.advance(ample, None) {
@@ -81,11 +86,12 @@ impl<'a> Stepper<'a> {
     pub(crate) fn find(&mut self, store: &mut StateStore, thread: Option<u32>, to: StateId) -> Vec<Firing> {
         let mut found = Vec::new();
         let Self { ample, successors, ahead } = self;
+        ahead.start_near(successors.current());
         let _ = successors.for_each_first(ample.as_ref(), |step, next| {
             if step.outcome == Outcome::Pruned || thread.is_some_and(|thread| thread != step.thread) {
                 return ControlFlow::Continue(());
             }
-            ahead.start_at(next);
+            ahead.go_to(next);
             found.push(step.firing());
             if let Some(ample) = ample.as_ref() {
                 while ahead.advance(ample, Some(&mut found)).unwrap_or(false) {}

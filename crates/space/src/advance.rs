@@ -8,10 +8,20 @@ use crate::ample::{Ample, Tally};
 use crate::{State, Successors, Unsupported};
 
 impl Successors<'_> {
-    /// Starts at a state that came out of another generator of the same net.
-    pub fn start_at(&mut self, state: &State) {
+    /// Makes ready to walk on from states that are some steps away from this one.
+    pub fn start_near(&mut self, state: &State) {
         self.current.copy_from(state);
         self.next.copy_from(state);
+        match &mut self.ahead {
+            Some(ahead) => ahead.copy_from(state),
+            None => self.ahead = Some(state.clone()),
+        }
+    }
+
+    /// Goes to a state that is some steps away from the one that was named last in [`Successors::start_near`].
+    pub fn go_to(&mut self, state: &State) {
+        self.current.follow(state);
+        self.next.follow(state);
     }
 
     /// Where one step of one thread is all that has to be looked at, and the search need not see the state
@@ -39,7 +49,7 @@ impl Successors<'_> {
         } else {
             ample.independent(&self.compiled.layout, &self.current, &mut self.plans) & movable
         };
-        let mut ahead = self.ahead.take().unwrap_or_else(|| self.current.clone());
+        let Some(mut ahead) = self.ahead.take() else { return Ok(false) };
         let n_before = trace.as_ref().map_or(0, |trace| trace.len());
         let mut has_moved = false;
         self.error = None;
@@ -56,7 +66,7 @@ impl Successors<'_> {
                 if let Some(trace) = &mut trace {
                     trace.push(step.firing());
                 }
-                ahead.copy_from(state);
+                ahead.follow(state);
                 ControlFlow::Continue(())
             });
             has_moved = is_silent

@@ -12,6 +12,7 @@ use crate::layout::{Layout, word_place};
 pub struct Observed {
     places: Vec<Place>,
     transitions: Vec<Transition>,
+    deadlocks: bool,
 }
 
 impl Observed {
@@ -30,7 +31,13 @@ impl Observed {
                 Expr::Unary(..) | Expr::Binary(..) | Expr::Convert(..) | Expr::If(..) => {}
             });
         }
+        self.deadlocks |= looks_for_deadlock;
         !looks_for_deadlock || self.places.len() == n_before
+    }
+
+    /// Adds whether nothing can move.
+    pub const fn add_deadlock(&mut self) {
+        self.deadlocks = true;
     }
 
     /// Adds a transition whose firing must be seen: no state before it is left out.
@@ -72,7 +79,8 @@ impl Observed {
 /// all of that is as true after α, whose effect is none of these (3). (Thread t may end by α. That only adds it to
 /// the ended threads, which nothing but joins looks at, and these only for one that they wait for: what they
 /// could do before, they still can. Nor can another's end add a step of t, by 2. The process ends with its last
-/// thread in either order.) In both cases a run is found that starts
+/// thread in either order; only a thread that ends inside of an atomic section leaves a deadlock behind that is
+/// none once t has ended, so that for deadlocks the end of t touches the section.) In both cases a run is found that starts
 /// with an explored step, fires the same transitions, and passes through the same values of what is observed,
 /// repetitions aside (3); the rest of it starts in the next state, where the argument is repeated. A step of σ is
 /// put off only finitely often: otherwise there were a cycle of states in which only such first steps are taken.
@@ -114,7 +122,7 @@ impl Ample {
     pub fn new(net: &Net, observed: &Observed) -> Option<Self> {
         let all_moves: Option<Vec<Moves>> = net.transitions.iter().map(|data| moves(net, data)).collect();
         let all_moves: IndexVec<Transition, Moves> = IndexVec::from(all_moves?);
-        let shared = Shared::new(net);
+        let shared = Shared::new(net, observed.deadlocks);
         let view = View::new(net, observed);
         let n_places = net.places.len();
         let touches: IndexVec<Transition, Touch> = net

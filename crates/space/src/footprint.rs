@@ -49,13 +49,16 @@ pub(crate) struct Shared<'a> {
     /// Transitions only ask whether a thread is among the ended ones. Then the end of a thread takes nothing
     /// from anybody, and happens once for each thread.
     pub(crate) ends_are_final: bool,
+    deadlocks: bool,
 }
 
 impl<'a> Shared<'a> {
     /// Cells of a thread or a frame are its own where every arc names them by the thread that moves, or by a
     /// thread whose bottom frame the same transition puts: that thread has no frame yet, so that it is none of
     /// those that could move. All other places that some transition changes are shared.
-    pub(crate) fn new(net: &'a Net) -> Self {
+    ///
+    /// Where deadlocks matter, the end of a thread is taken to read who is in an atomic section.
+    pub(crate) fn new(net: &'a Net, deadlocks: bool) -> Self {
         let mut is_shared: IndexVec<Place, bool> = net
             .places
             .iter_enumerated()
@@ -92,6 +95,7 @@ impl<'a> Shared<'a> {
             bits: IndexVec::filled(0, net.places.len()),
             frame_bits: IndexVec::filled(0, net.functions.len()),
             ends_are_final,
+            deadlocks,
         };
         let mut n_shared = 0;
         for (place, data) in net.places.iter_enumerated() {
@@ -134,7 +138,9 @@ impl<'a> Shared<'a> {
         match data.action.effect() {
             Effect::None | Effect::Prune | Effect::EndProcess => {}
             Effect::EndThread => {
-                touch.writes |= self.net.done.map_or(0, |done| self.bits[done]);
+                let bits = |place: Option<Place>| place.map_or(0, |place| self.bits[place]);
+                touch.reads |= bits(self.net.atomic.filter(|_| self.deadlocks));
+                touch.writes |= bits(self.net.done);
                 touch.writes |= self.frame_bits.iter().fold(0, |all, bits| all | bits);
             }
         }

@@ -66,7 +66,7 @@ impl State {
         self.changed_threads = other.changed_threads;
     }
 
-    /// Makes it equal to `other`, which was equal to it before some steps were taken.
+    /// Makes it equal to `other`, where both come from the same loaded state by some steps.
     pub(crate) fn follow(&mut self, other: &Self) {
         self.changed_chunks |= other.changed_chunks;
         self.changed_threads |= other.changed_threads;
