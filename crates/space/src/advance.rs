@@ -12,6 +12,7 @@ impl Successors<'_> {
     pub fn start_near(&mut self, state: &State) {
         self.current.copy_from(state);
         self.next.copy_from(state);
+        self.plans.dirty = u64::MAX;
         match &mut self.ahead {
             Some(ahead) => ahead.copy_from(state),
             None => self.ahead = Some(state.clone()),
@@ -20,6 +21,7 @@ impl Successors<'_> {
 
     /// Goes to a state that is some steps away from the one that was named last in [`Successors::start_near`].
     pub fn go_to(&mut self, state: &State) {
+        self.plans.dirty |= self.current.changed_threads | state.changed_threads;
         self.current.follow(state);
         self.next.follow(state);
     }
@@ -44,7 +46,6 @@ impl Successors<'_> {
         let movable = self.movable();
         let is_alone = movable.count_ones() == 1;
         let mut first = if is_alone {
-            self.plans.clear();
             movable
         } else {
             ample.independent(&self.compiled.layout, &self.current, &mut self.plans) & movable
@@ -79,6 +80,7 @@ impl Successors<'_> {
         }
         if has_moved {
             std::mem::swap(&mut self.current, &mut ahead);
+            self.plans.dirty |= self.current.changed_threads;
             self.next.follow(&self.current);
         }
         self.ahead = Some(ahead);

@@ -100,14 +100,8 @@ impl Observed {
 /// Not preserved are shortest runs, and which of several deadlocks is found.
 #[derive(Clone, Debug)]
 pub struct Ample {
-    /// For each place of frames, what the next steps from there touch.
-    next: IndexVec<Place, Touch>,
-    /// What a frame that stands there may touch from now on.
-    future: IndexVec<Place, Touch>,
-    /// Whether some transition from the place may go first.
-    is_start: IndexVec<Place, bool>,
-    /// How many transitions from the place wait for the end of a thread.
-    n_waits: IndexVec<Place, u32>,
+    /// What a frame that stands on the place can do.
+    plans: IndexVec<Place, Plan>,
     pub(crate) is_wait: IndexVec<Transition, bool>,
     /// The transition fulfils 3 and 4.
     pub(crate) is_first: IndexVec<Transition, bool>,
@@ -150,10 +144,7 @@ impl Ample {
         });
         let closes = closing(n_places, edges, net.transitions.len());
         let mut ample = Self {
-            next: IndexVec::filled(Touch::default(), n_places),
-            future: IndexVec::filled(Touch::default(), n_places),
-            is_start: IndexVec::filled(false, n_places),
-            n_waits: IndexVec::filled(0, n_places),
+            plans: IndexVec::filled(Plan::default(), n_places),
             is_wait: IndexVec::filled(false, net.transitions.len()),
             is_first: IndexVec::filled(false, net.transitions.len()),
             is_silent: IndexVec::filled(false, net.transitions.len()),
@@ -162,13 +153,12 @@ impl Ample {
             let passes = is_quiet[transition] && !closes[transition];
             ample.is_silent[transition] = passes && !observed.transitions.contains(&transition);
             ample.is_first[transition] = passes && !changes_section(net, data);
-            let source = data.source()?;
-            ample.next[source] = ample.next[source].join(touches[transition]);
-            ample.is_start[source] |= ample.is_first[transition];
-            if shared.ends_are_final && waits(net, data) {
-                ample.is_wait[transition] = true;
-                ample.n_waits[source] += 1;
-            }
+            ample.is_wait[transition] = shared.ends_are_final && waits(net, data);
+            let plan = &mut ample.plans[data.source()?];
+            plan.next = plan.next.join(touches[transition]);
+            plan.future = plan.next;
+            plan.is_start |= ample.is_first[transition];
+            plan.n_waits += u32::from(ample.is_wait[transition]);
         }
         ample.find_futures(net, &all_moves);
         Some(ample)
@@ -177,14 +167,13 @@ impl Ample {
     /// The least solution: a place has what its next steps touch, what is to come where they move the frame,
     /// and what is to come for the frames that they put.
     fn find_futures(&mut self, net: &Net, all_moves: &IndexVec<Transition, Moves>) {
-        self.future = self.next.clone();
         loop {
             let mut is_changed = false;
             for (transition, moves) in all_moves.iter_enumerated().rev() {
                 let mut flow = |from: Place, to: Place| {
-                    let joined = self.future[from].join(self.future[to]);
-                    is_changed |= joined != self.future[from];
-                    self.future[from] = joined;
+                    let joined = self.plans[from].future.join(self.plans[to].future);
+                    is_changed |= joined != self.plans[from].future;
+                    self.plans[from].future = joined;
                 };
                 moves.moved.iter().for_each(|&(from, to)| flow(from, to));
                 if let Some(source) = net.transitions[transition].source() {
@@ -197,51 +186,88 @@ impl Ample {
         }
     }
 
-    /// The threads that fulfil 1, as a set, given the threads that have frames.
-    pub(crate) fn independent(&self, layout: &Layout, state: &State, scratch: &mut Vec<Plan>) -> u64 {
-        scratch.clear();
+    /// The threads that fulfil 1, as a set. Looks again at those threads that may differ from the state for
+    /// which the plans were made.
+    pub(crate) fn independent(&self, layout: &Layout, state: &State, plans: &mut Plans) -> u64 {
+        plans.of_thread.resize(state.threads.len(), Plan::default());
+        let mut dirty = plans.dirty & (u64::MAX >> (64 - state.threads.len().clamp(1, 64)));
+        plans.dirty = 0;
+        while dirty != 0 {
+            let thread = dirty.trailing_zeros() as usize;
+            dirty &= dirty - 1;
+            plans.of_thread[thread] = self.plan(layout, &state.threads[thread]);
+        }
         let (mut once, mut twice) = (Touch::default(), Touch::default());
-        let mut live = state.live;
-        while live != 0 {
-            let thread = live.trailing_zeros();
-            live &= live - 1;
-            let words = &state.threads[thread as usize];
-            let mut plan = Plan { thread, ..Plan::default() };
-            let mut base = layout.thread_template.len();
-            for _ in 0..words[0] {
-                let place = word_place(words[base]);
-                plan.next = plan.next.join(self.next[place]);
-                plan.future = plan.future.join(self.future[place]);
-                plan.is_start |= self.is_start[place];
-                plan.n_waits += self.n_waits[place];
-                base += layout.frame_words[place] as usize;
-            }
-            twice.reads |= once.reads & plan.future.reads;
-            twice.writes |= once.writes & plan.future.writes;
-            once = once.join(plan.future);
-            scratch.push(plan);
+        for thread in threads(state.live) {
+            let future = plans.of_thread[thread].future;
+            twice.reads |= once.reads & future.reads;
+            twice.writes |= once.writes & future.writes;
+            once = once.join(future);
         }
         let mut found = 0;
-        for plan in scratch.iter().filter(|plan| plan.is_start) {
+        for thread in threads(state.live) {
+            let plan = &plans.of_thread[thread];
             // What the others touch: all that is not this thread's alone.
             let others = Touch {
                 reads: once.reads & !plan.future.reads | twice.reads,
                 writes: once.writes & !plan.future.writes | twice.writes,
             };
-            found |= u64::from(!plan.next.conflicts(others)) << plan.thread;
+            found |= u64::from(plan.is_start && !plan.next.conflicts(others)) << thread;
         }
         found
     }
+
+    /// What a thread can do, given its words.
+    fn plan(&self, layout: &Layout, words: &[i64]) -> Plan {
+        let mut plan = Plan::default();
+        let mut base = layout.thread_template.len();
+        for _ in 0..words[0] {
+            let place = word_place(words[base]);
+            let of_frame = &self.plans[place];
+            plan.next = plan.next.join(of_frame.next);
+            plan.future = plan.future.join(of_frame.future);
+            plan.is_start |= of_frame.is_start;
+            plan.n_waits += of_frame.n_waits;
+            base += layout.frame_words[place] as usize;
+        }
+        plan
+    }
 }
 
-/// What a thread touches next and from now on.
+/// What a frame or a thread can do.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Plan {
-    thread: u32,
-    is_start: bool,
-    n_waits: u32,
+struct Plan {
+    /// What the next steps touch, enabled or not.
     next: Touch,
+    /// What it may touch from now on.
     future: Touch,
+    /// Some transition of these may go first.
+    is_start: bool,
+    /// How many of the next transitions wait for the end of a thread.
+    n_waits: u32,
+}
+
+/// The plans of all threads of a state.
+#[derive(Clone, Debug)]
+pub(crate) struct Plans {
+    of_thread: Vec<Plan>,
+    /// The threads whose plans are out of date.
+    pub(crate) dirty: u64,
+}
+
+impl Plans {
+    pub(crate) const fn new() -> Self {
+        Self { of_thread: Vec::new(), dirty: u64::MAX }
+    }
+}
+
+/// The members of a set of threads.
+fn threads(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let thread = (set != 0).then(|| set.trailing_zeros() as usize);
+        set &= set.wrapping_sub(1);
+        thread
+    })
 }
 
 /// The steps of one thread, as they are found.
@@ -254,9 +280,9 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(plans: &[Plan], thread: usize) -> Self {
-        let plan = plans.iter().find(|plan| plan.thread as usize == thread);
-        Self { n_steps: 0, are_first: true, n_waits: plan.map_or(0, |plan| plan.n_waits) }
+    pub(crate) fn new(plans: &Plans, thread: usize) -> Self {
+        let n_waits = plans.of_thread.get(thread).map_or(0, |plan| plan.n_waits);
+        Self { n_steps: 0, are_first: true, n_waits }
     }
 
     pub(crate) fn add(&mut self, ample: &Ample, transition: Transition) {

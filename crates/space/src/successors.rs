@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pdnet_net::{Effect, Firing, Place, Transition};
 
-use crate::ample::{Ample, Plan, Tally};
+use crate::ample::{Ample, Plans, Tally};
 use crate::code::Operand;
 use crate::layout::{Cells, Home, Layout, word_place};
 use crate::transition::{Binding, Key, Member, Part, Prefix, Rule};
@@ -57,7 +57,7 @@ pub struct Successors<'c> {
     pub(crate) taken: Vec<(i64, i64)>,
     pub(crate) error: Option<&'static str>,
     /// For the choice of a thread that goes first.
-    pub(crate) plans: Vec<Plan>,
+    pub(crate) plans: Plans,
     /// The state after the only step, in [`Successors::advance`].
     pub(crate) ahead: Option<State>,
 }
@@ -74,7 +74,7 @@ impl<'c> Successors<'c> {
             base: 0,
             taken: Vec::new(),
             error: None,
-            plans: Vec::new(),
+            plans: Plans::new(),
             ahead: None,
         }
     }
@@ -146,6 +146,7 @@ impl<'c> Successors<'c> {
         if let Some(ample) = ample
             && movable.count_ones() > 1
         {
+            self.plans.dirty = u64::MAX;
             let mut first = ample.independent(&self.compiled.layout, &self.current, &mut self.plans);
             while first != 0 {
                 let thread = first.trailing_zeros() as usize;
