@@ -1,4 +1,4 @@
-//! Local steps first: in which states the steps of one thread are enough.
+//! Local steps first: in which states the steps of some threads are enough.
 
 use pdnet_base::IndexVec;
 use pdnet_net::{ArcData, Effect, Expr, Net, Place, Scope, Transition, TransitionData};
@@ -58,6 +58,10 @@ impl Observed {
 ///    t, change nothing that the search observes, and do not enter or leave an atomic section;
 /// 4. (cycles) none of them closes a cycle of frame moves.
 ///
+/// The same holds for a set of threads instead of one, where "other" means outside of the set, 2 asks for one
+/// enabled step and that a thread for whose end a member waits is a member, and the rest holds for each member.
+/// One thread is tried first, then the smallest set.
+///
 /// What a thread can still touch is the union of what can be reached, in the graph of moves, from the places
 /// of its frames, threads that it may create included ([`Touch`] by place, made once for the net). So the
 /// condition depends on the state: a variable is local to the last thread that uses it, and one that was set
@@ -65,11 +69,11 @@ impl Observed {
 ///
 /// This is the reduction with *ample sets* (Peled, *All from one, one for all: on model checking using
 /// representatives*, CAV 1993; Godefroid, *Partial-order methods for the verification of concurrent systems*,
-/// 1996) for sets that are the steps of one thread.
+/// 1996) for sets that are all the steps of some threads.
 ///
 /// # Why nothing is lost
 ///
-/// Let σ be a run from s, finite or infinite, whose steps are not all explored, and t the chosen thread. By 1
+/// Let σ be a run from s, finite or infinite, and t the chosen thread (for a set, read "a thread of the set"). By 1
 /// no step of another thread in σ enables or disables a step of t, or changes what it does, except that an
 /// atomic section or the end of the process may keep it from moving. So the first step of t in σ, if there is
 /// one, is enabled in s, and it can be moved to the front: the steps before it do not see it, it does not see
@@ -217,6 +221,34 @@ impl Ample {
         found
     }
 
+    /// Sets of threads that fulfil 1 together, the smallest first; not the set of all.
+    ///
+    /// Each grows out of one thread: as long as some thread outside may ever touch what a member touches next,
+    /// or a member waits for its end, it joins.
+    pub(crate) fn find_groups(state: &State, plans: &mut Plans) {
+        let Plans { of_thread, awaited, rivals, groups, .. } = plans;
+        rivals.resize(of_thread.len(), 0);
+        groups.clear();
+        for thread in threads(state.live) {
+            let next = of_thread[thread].next;
+            let is_rival = |&other: &usize| other != thread && next.conflicts(of_thread[other].future);
+            let itself = 1 << thread | awaited[thread] & state.live;
+            rivals[thread] = threads(state.live).filter(is_rival).fold(itself, |set, at| set | 1 << at);
+        }
+        for thread in threads(state.live).filter(|&thread| of_thread[thread].is_start) {
+            let (mut group, mut seen) = (1_u64 << thread, 0);
+            while group != seen {
+                let fresh = group & !seen;
+                seen = group;
+                group = threads(fresh).fold(group, |set, member| set | rivals[member]);
+            }
+            if group != state.live && !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        groups.sort_by_key(|group| group.count_ones());
+    }
+
     /// What a thread can do, given its words.
     fn plan(&self, layout: &Layout, words: &[i64]) -> Plan {
         let mut plan = Plan::default();
@@ -253,16 +285,35 @@ pub(crate) struct Plans {
     of_thread: Vec<Plan>,
     /// The threads whose plans are out of date.
     pub(crate) dirty: u64,
+    /// For each thread those whose end it waits for.
+    pub(crate) awaited: Vec<u64>,
+    /// For each thread those that may ever touch what it touches next, or enable it, and itself.
+    rivals: Vec<u64>,
+    pub(crate) groups: Vec<u64>,
+    /// What was found of the threads that were looked at.
+    pub(crate) tallies: Vec<Tally>,
 }
 
 impl Plans {
+    /// Whether some next transition of the thread waits for the end of a thread.
+    pub(crate) fn waits(&self, thread: usize) -> bool {
+        self.of_thread[thread].n_waits > 0
+    }
+
     pub(crate) const fn new() -> Self {
-        Self { of_thread: Vec::new(), dirty: u64::MAX }
+        Self {
+            of_thread: Vec::new(),
+            dirty: u64::MAX,
+            awaited: Vec::new(),
+            rivals: Vec::new(),
+            groups: Vec::new(),
+            tallies: Vec::new(),
+        }
     }
 }
 
 /// The members of a set of threads.
-fn threads(mut set: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn threads(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let thread = (set != 0).then(|| set.trailing_zeros() as usize);
         set &= set.wrapping_sub(1);
@@ -280,6 +331,9 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Of no thread.
+    pub(crate) const NONE: Self = Self { n_steps: 0, are_first: true, n_waits: 0 };
+
     pub(crate) fn new(plans: &Plans, thread: usize) -> Self {
         let n_waits = plans.of_thread.get(thread).map_or(0, |plan| plan.n_waits);
         Self { n_steps: 0, are_first: true, n_waits }
@@ -293,7 +347,21 @@ impl Tally {
 
     /// Whether there are steps, all of them may go first, and no other thread can add one.
     pub(crate) const fn is_enough(&self) -> bool {
-        self.n_steps > 0 && self.are_first && self.n_waits == 0
+        self.is_enough_together() && self.n_waits == 0
+    }
+
+    /// The same for a set that has all threads for whose end its members wait.
+    pub(crate) const fn is_enough_together(&self) -> bool {
+        self.n_steps > 0 && self.are_first
+    }
+
+    /// Of two threads together.
+    pub(crate) const fn join(self, other: Self) -> Self {
+        Self {
+            n_steps: self.n_steps.saturating_add(other.n_steps),
+            are_first: self.are_first && other.are_first,
+            n_waits: self.n_waits + other.n_waits,
+        }
     }
 
     pub(crate) const fn is_single(&self) -> bool {

@@ -70,13 +70,15 @@ pub struct ConformanceReport {
     pub violated: usize,
     /// Properties that the engine left unknown, rightly.
     pub unknown: usize,
+    /// States that the engine visited, by its own account.
+    pub visited: u64,
 }
 
 impl fmt::Display for ConformanceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { nets, too_large, markings, holds, violated, unknown } = self;
+        let Self { nets, too_large, markings, holds, violated, unknown, visited } = self;
         write!(f, "{nets} nets with {markings} markings, {too_large} too large; ")?;
-        write!(f, "{holds} verdicts hold, {violated} violated, {unknown} unknown")
+        write!(f, "{holds} verdicts hold, {violated} violated, {unknown} unknown; {visited} states visited")
     }
 }
 
@@ -163,6 +165,7 @@ pub fn check_case(
         report.holds += verdicts.holds;
         report.violated += verdicts.violated;
         report.unknown += verdicts.unknown;
+        report.visited += verdicts.visited;
     }
     Ok(())
 }
@@ -243,6 +246,7 @@ pub fn compare(
     }
     let mut report = ConformanceReport::default();
     for (property, outcome) in properties.iter().zip(outcomes) {
+        report.visited += outcome.stats.states;
         compare_one(graph, property, fairness, shortest, &outcome.verdict, &mut report)
             .map_err(|message| wrong(property, message))?;
     }

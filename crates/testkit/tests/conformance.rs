@@ -22,6 +22,7 @@ const N_CASES: usize = 1000;
 #[test]
 fn engines_agree_with_the_reference() {
     let seed = Rng::test_seed(1);
+    let mut visited = Vec::new();
     for (engine, shortest) in engines() {
         let report = check_engine(&*engine, shortest, N_CASES, seed);
         // A suite in which nearly all verdicts are the same would find little.
@@ -29,5 +30,8 @@ fn engines_agree_with_the_reference() {
         let name = engine.name();
         assert!(report.too_large * 10 < N_CASES, "{name}, seed {seed}: {report}");
         assert!(report.holds * 5 > all && report.violated * 5 > all, "{name}, seed {seed}: {report}");
+        visited.push(report.visited);
     }
+    // Nor would a comparison of a reduction that never does anything.
+    assert!(visited[2] * 3 < visited[1] * 2, "seed {seed}: {visited:?} states");
 }
