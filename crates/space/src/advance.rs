@@ -70,10 +70,8 @@ impl Successors<'_> {
                 ahead.follow(state);
                 ControlFlow::Continue(())
             });
-            has_moved = is_silent
-                && tally.is_single()
-                && (is_alone || tally.is_enough())
-                && self.error.is_none();
+            has_moved =
+                is_silent && tally.is_single() && (is_alone || tally.is_enough()) && self.error.is_none();
             if let (Some(trace), false) = (&mut trace, has_moved) {
                 trace.truncate(n_before);
             }
