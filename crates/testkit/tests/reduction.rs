@@ -208,8 +208,8 @@ const TRAPS: &[Trap] = &[
             void *a(void *p) { int i; i = 0; i++; pthread_mutex_lock(&m); return 0; }
             int main(void) { pthread_t s; pthread_mutex_lock(&m); pthread_create(&s, 0, a, 0); x = 1;
                 pthread_join(s, 0); return 0; }",
-        ask: Ask::Formula("F (x == 1 && !deadlock)"),
-        expected: 'h',
+        ask: Ask::Formula("G (x == 1 -> deadlock)"),
+        expected: 'v',
         saves: false,
     },
     Trap {
