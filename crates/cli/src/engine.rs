@@ -6,9 +6,13 @@ use crate::args::Reduce;
 
 /// The engine that answers.
 pub(crate) fn engine(reduce: Reduce) -> Box<dyn Engine> {
-    let local_first = match reduce {
-        Reduce::None => false,
-        Reduce::All => true,
-    };
-    Box::new(pdnet_explicit::Explicit { local_first })
+    Box::new(pdnet_explicit::Explicit { local_first: !reductions(reduce).is_empty() })
+}
+
+/// The names of the reductions that it may use.
+pub(crate) fn reductions(reduce: Reduce) -> Vec<&'static str> {
+    match reduce {
+        Reduce::None => Vec::new(),
+        Reduce::All => vec!["local-first"],
+    }
 }

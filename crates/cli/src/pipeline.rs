@@ -6,7 +6,7 @@ use pdnet_net::{Net, verify_net};
 use pdnet_report::{Answer, Overall, PropertyResult, Report, result_json, result_text, verdict_line};
 use pdnet_source::{Diagnostic, Severity};
 
-use crate::args::{Atomicity, CheckArgs, ResultFormat, When};
+use crate::args::{Atomicity, CheckArgs, Reduce, ResultFormat, When};
 use crate::exit::{ExitStatus, Failure};
 use crate::progress::Display;
 use crate::properties::{Properties, Wanted, resolve_properties};
@@ -57,6 +57,7 @@ pub(crate) fn check(
         net: &lowered.net,
         map: &session.map,
         results,
+        reductions: crate::engine::reductions(args.reduce),
         notes: notes(args, asked.notes),
     };
     print(args, session, &report)?;
@@ -125,6 +126,9 @@ fn notes(args: &CheckArgs, mut notes: Vec<String>) -> Vec<String> {
         let note = "each statement was taken as one step (--atomicity statement): \
                     what another thread does in the middle of a statement is not seen";
         notes.push(note.to_owned());
+    }
+    if args.reduce == Reduce::None {
+        notes.push("no reduction was used (--reduce none)".to_owned());
     }
     notes
 }

@@ -19,6 +19,8 @@ pub struct Report<'a> {
     pub map: &'a SourceMap,
     /// The answers, in the order in which the properties were asked for.
     pub results: Vec<PropertyResult<'a>>,
+    /// The names of the reductions that the searches could use.
+    pub reductions: Vec<&'static str>,
     /// What the user should know beside the answers.
     pub notes: Vec<String>,
 }

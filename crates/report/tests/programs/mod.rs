@@ -135,6 +135,7 @@ impl Program {
             net: &self.net,
             map: &self.map,
             results: vec![result],
+            reductions: vec![],
             notes: vec![],
         }
     }
