@@ -74,7 +74,11 @@ pub fn result_json(report: &Report<'_>) -> String {
             transitions: report.net.transitions.len(),
             arcs: report.net.n_arcs(),
         },
-        reductions: report.reductions.iter().map(|&name| Reduction { name, ..Reduction::default() }).collect(),
+        reductions: report
+            .reductions
+            .iter()
+            .map(|&name| Reduction { name, ..Reduction::default() })
+            .collect(),
         verdict: match report.overall() {
             Overall::True => "true",
             Overall::False(_) => "false",

@@ -1,7 +1,7 @@
 //! Local steps first: in which states the steps of some threads are enough.
 
 use pdnet_base::IndexVec;
-use pdnet_net::{ArcData, Effect, Expr, Net, Place, Scope, Transition, TransitionData};
+use pdnet_net::{ArcData, Effect, Expr, Net, Place, PlaceForm, Scope, Transition, TransitionData};
 
 use crate::State;
 use crate::footprint::{Moves, Shared, Touch, closing, moves, waits};
@@ -121,7 +121,7 @@ impl Ample {
         let all_moves: Option<Vec<Moves>> = net.transitions.iter().map(|data| moves(net, data)).collect();
         let all_moves: IndexVec<Transition, Moves> = IndexVec::from(all_moves?);
         let shared = Shared::new(net, observed.deadlocks);
-        let view = View::new(net, observed);
+        let view = View::new(net, observed, &all_moves);
         let n_places = net.places.len();
         let touches: IndexVec<Transition, Touch> = net
             .transitions
@@ -378,13 +378,37 @@ fn changes_section(net: &Net, data: &TransitionData) -> bool {
 struct View<'a> {
     net: &'a Net,
     is_observed: IndexVec<Place, bool>,
+    /// Some place is observed that frames go away from when a thread ends with more frames than one.
+    sees_stacks: bool,
 }
 
 impl<'a> View<'a> {
-    fn new(net: &'a Net, observed: &Observed) -> Self {
+    fn new(net: &'a Net, observed: &Observed, all_moves: &IndexVec<Transition, Moves>) -> Self {
         let mut is_observed = IndexVec::filled(false, net.places.len());
         observed.places.iter().for_each(|&place| is_observed[place] = true);
-        Self { net, is_observed }
+        // Where frames wait below others: return sites, and where a frame that waits could move by itself.
+        let mut is_below: IndexVec<Place, bool> = IndexVec::filled(false, net.places.len());
+        let mut pending: Vec<Place> =
+            all_moves.iter().flat_map(|moves| moves.below.iter().copied()).collect();
+        let initial = net.places.iter_enumerated().flat_map(|(place, data)| match &data.form {
+            PlaceForm::Tokens { initial } if net.is_frame_place(place) => vec![place; initial.len()],
+            PlaceForm::Tokens { .. } | PlaceForm::Cells(_) => Vec::new(),
+        });
+        let initial: Vec<Place> = initial.collect();
+        if initial.len() > 1 {
+            // Some of them may be below others.
+            pending.extend(initial);
+        }
+        while let Some(place) = pending.pop() {
+            if std::mem::replace(&mut is_below[place], true) {
+                continue;
+            }
+            let waiting = all_moves.iter().filter(|moves| moves.keeps_above);
+            let moved = waiting.flat_map(|moves| moves.moved.iter());
+            pending.extend(moved.filter(|(from, _)| *from == place).map(|&(_, to)| to));
+        }
+        let sees_stacks = net.places.indices().any(|place| is_observed[place] && is_below[place]);
+        Self { net, is_observed, sees_stacks }
     }
 
     /// Whether firing the transition may change what is observed. Cells of a frame go back to their initial
@@ -408,12 +432,13 @@ impl<'a> View<'a> {
         };
         // The end of a thread takes its frames from wherever they are.
         let ends = data.action.effect() == Effect::EndThread
-            && self.net.places.iter_enumerated().any(|(place, data)| {
-                let scope = data.cells().map(|cells| cells.scope);
-                let is_frame = self.net.is_frame_place(place) || matches!(scope, Some(Scope::Frame(_)));
-                let is_end = Some(place) == self.net.done || Some(place) == self.net.ended;
-                self.is_observed[place] && (is_frame || is_end)
-            });
+            && (self.sees_stacks
+                || self.net.places.iter_enumerated().any(|(place, data)| {
+                    let scope = data.cells().map(|cells| cells.scope);
+                    let is_cell = matches!(scope, Some(Scope::Frame(_)));
+                    let is_end = Some(place) == self.net.done || Some(place) == self.net.ended;
+                    self.is_observed[place] && (is_cell || is_end)
+                }));
         ends || data.arcs.iter().any(by_arc) || moves.popped.iter().any(resets)
     }
 }

@@ -38,6 +38,10 @@ pub(crate) struct Moves {
     pub(crate) popped: Vec<Place>,
     /// The lowest of the frames that are taken is put back.
     pub(crate) keeps_lowest: bool,
+    /// Where frames stand afterwards that have another one above them, as far as the transition tells.
+    pub(crate) below: Vec<Place>,
+    /// No frame above the moving one comes or goes, so that it is below others if it was.
+    pub(crate) keeps_above: bool,
 }
 
 /// Places whose tokens or cells more than one thread may touch, with their bits.
@@ -231,6 +235,10 @@ pub(crate) fn moves(net: &Net, data: &TransitionData) -> Option<Moves> {
     }
     let is_new = |depth: i64| taken.iter().all(|&(other, _)| other != depth);
     moves.pushed.extend(put.iter().filter(|&&(depth, _)| is_new(depth)).map(|&(_, place)| place));
+    let highest = put.iter().map(|&(depth, _)| depth).max();
+    let is_below = |depth: i64| depth < 0 || highest.is_some_and(|highest| depth < highest);
+    moves.below = put.iter().filter(|&&(depth, _)| is_below(depth)).map(|&(_, place)| place).collect();
+    moves.keeps_above = taken.iter().chain(&put).all(|&(depth, _)| depth <= 0);
     moves.keeps_lowest = put.iter().any(|&(depth, _)| Some(depth) == lowest);
     Some(moves)
 }

@@ -16,7 +16,7 @@ typedef unsigned long pthread_t; typedef struct { int k; } pthread_mutex_t; type
 int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
 int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *); void pthread_exit(void *);
 void __pdnet_assert(_Bool); void __VERIFIER_assume(int); void exit(int);
-void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);
+_Bool __VERIFIER_nondet_bool(void); void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);
 ";
 
 #[derive(Clone, Copy)]
@@ -215,11 +215,68 @@ const TRAPS: &[Trap] = &[
     Trap {
         name: "the end of a thread that the formula observes",
         program:
-            "int x; void *a(void *p) { return 0; }
-            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; pthread_join(s, 0); return 0; }",
-        ask: Ask::Formula("G (x == 0 -> !terminated(a))"),
+            "int x; void *a(void *p) { int i; i = 1; i++; return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); int k; k = 1; k++; x = 1; pthread_join(s, 0); return 0; }",
+        ask: Ask::Formula("G !(x == 1 && !terminated(a))"),
         expected: 'v',
         saves: true,
+    },
+    Trap {
+        name: "a thread waits for one that has nothing to do with the others",
+        program: "int x, y; void *a(void *p) { __pdnet_assert(x == 0); return 0; }
+            void *b(void *p) { y = 1; return 0; } void *c(void *p) { y = 2; return 0; }
+            int main(void) { pthread_t r, s, t; pthread_create(&r, 0, a, 0); pthread_create(&s, 0, b, 0);
+                pthread_create(&t, 0, c, 0); pthread_join(s, 0); x = 1; pthread_join(r, 0); pthread_join(t, 0);
+                return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "only one thread has atomic sections, and what it does in them is no secret",
+        program: "int x; void *a(void *p) { int k; __VERIFIER_atomic_begin(); k = x; __VERIFIER_atomic_end();
+                __pdnet_assert(k != 1); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; x = 2; pthread_join(s, 0);
+                return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "what a thread will touch in a function that it has not called yet",
+        program: "int x; void g(void) { x = 1; } void *a(void *p) { __pdnet_assert(x == 0); return 0; }
+            void *b(void *p) { g(); return 0; }
+            int main(void) { pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, b, 0);
+                pthread_join(s, 0); pthread_join(t, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "what a thread will touch in one that it has not created yet",
+        program: "int x; pthread_mutex_t m; void *c(void *p) { x = 1; return 0; }
+            void *a(void *p) { __pdnet_assert(x == 0); return 0; }
+            void *b(void *p) { pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, c, 0); return 0; }
+            int main(void) { pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, b, 0);
+                pthread_mutex_lock(&m); pthread_mutex_unlock(&m); pthread_join(s, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a thread that could move all the time, where fairness asks for it",
+        program: "int x; void *a(void *p) { _Bool i; while (1) i = __VERIFIER_nondet_bool(); }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; pthread_join(s, 0); return 0; }",
+        ask: Ask::Formula("F x == 1"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "the next state",
+        program: "int x; int main(void) { int k; k = 0; k = 1; k = 2; x = 1; return 0; }",
+        ask: Ask::Formula("X X (x == 0)"),
+        expected: 'h',
+        saves: false,
     },
 ];
 
