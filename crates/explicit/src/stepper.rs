@@ -22,7 +22,7 @@ pub(crate) fn reduction<'e>(
     if looks_for_deadlocks {
         observed.add_deadlock();
     }
-    let are_fit = properties.into_iter().fold(true, |all, atoms| observed.add_atoms(atoms) && all);
+    let are_fit = properties.into_iter().all(|atoms| observed.add_atoms(atoms));
     if model.reduces && are_fit { Ample::new(model.net, &observed) } else { None }
 }
 
