@@ -332,7 +332,10 @@ fn what_states_have_no_room_for_is_not_ignored() {
 #[test]
 fn state_counts_are_exact() {
     let count = |net: &Net| {
-        check(net, vec![PropertyKind::NeverFires(vec![])], Fairness::None, Limits::default())[0].stats
+        let properties = [property(PropertyKind::NeverFires(vec![]))];
+        let (fairness, limits) = (Fairness::None, Limits::default());
+        let request = Request { net, properties: &properties, fairness, limits };
+        Explicit { local_first: false }.check(&request, &mut Silent)[0].stats
     };
     let cases = [
         ("counter", nets::counter(2, false).0.net, (83, 133)),

@@ -14,7 +14,8 @@
 //! | `successors` | enumerates the firings of a state |
 //! | `fire` | the state after a firing |
 //! | `footprint` | what transitions touch that other threads may touch |
-//! | `ample` | in which states the steps of one thread are enough |
+//! | `ample` | in which states the steps of some threads are enough |
+//! | `first` | shows the steps of such threads |
 //! | `advance` | steps that are alone, taken without a look around |
 //! | `atoms` | the atoms of properties on unpacked states |
 //! | `pool` | equal parts of states, stored once |
@@ -47,6 +48,7 @@ mod ample;
 mod atoms;
 mod code;
 mod fire;
+mod first;
 mod footprint;
 mod layout;
 mod pool;
