@@ -6,7 +6,7 @@ use pdnet_net::{Net, verify_net};
 use pdnet_report::{Answer, Overall, PropertyResult, Report, result_json, result_text, verdict_line};
 use pdnet_source::{Diagnostic, Severity};
 
-use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, When};
+use crate::args::{Atomicity, CheckArgs, FrontArgs, Reduce, ResultFormat, When};
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
 use crate::inputs::{load_program, program_name};
@@ -69,6 +69,7 @@ pub(crate) fn check(
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.questions)),
+        reductions: crate::engine::reductions(args.reduce),
         notes: notes(args, &asked.notes),
     };
     print(args, session, &report)?;
@@ -157,6 +158,9 @@ fn notes(args: &CheckArgs, asked: &[String]) -> Vec<String> {
         let note = "each statement was taken as one step (--atomicity statement): \
                     what another thread does in the middle of a statement is not seen";
         notes.push(note.to_owned());
+    }
+    if args.reduce == Reduce::None {
+        notes.push("no reduction was used (--reduce none)".to_owned());
     }
     notes
 }

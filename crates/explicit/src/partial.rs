@@ -162,7 +162,7 @@ impl Explored {
         path.reverse();
         let mut prefix = Vec::new();
         for pair in path.windows(2) {
-            prefix.extend(graph.firing_to(self.states[pair[0]], self.states[pair[1]]));
+            prefix.extend(graph.firings_to(self.states[pair[0]], self.states[pair[1]]));
         }
         Trace { prefix, end: TraceEnd::Stuck(thread) }
     }

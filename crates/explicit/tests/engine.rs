@@ -39,8 +39,8 @@ fn formula(formula: Ltl, cells: &[(Place, i64)]) -> PropertyKind {
 fn check(net: &Net, kinds: Vec<PropertyKind>, fairness: Fairness, limits: Limits) -> Vec<Outcome> {
     let properties: Vec<Property> = kinds.into_iter().map(property).collect();
     let request = Request { net, properties: &properties, fairness, limits };
-    let outcomes = Explicit.check(&request, &mut Silent);
-    let again = Explicit.check(&request, &mut Silent);
+    let outcomes = Explicit::default().check(&request, &mut Silent);
+    let again = Explicit::default().check(&request, &mut Silent);
     for ((outcome, again), property) in outcomes.iter().zip(&again).zip(&properties) {
         assert_eq!(format!("{:?}", outcome.verdict), format!("{:?}", again.verdict));
         assert_eq!(outcome.stats.states, again.stats.states);
@@ -313,7 +313,7 @@ fn an_observer_can_stop_a_search() {
     let request =
         Request { net: &p.net, properties: &properties, fairness: Fairness::None, limits: Limits::default() };
     let mut observer = Impatient(0);
-    let outcomes = Explicit.check(&request, &mut observer);
+    let outcomes = Explicit::default().check(&request, &mut observer);
     assert!(outcomes.iter().all(|o| matches!(o.verdict, Verdict::Unknown(StopReason::Interrupted))));
     assert_eq!(observer.0, 1);
 }
@@ -335,7 +335,10 @@ fn what_states_have_no_room_for_is_not_ignored() {
 #[test]
 fn state_counts_are_exact() {
     let count = |net: &Net| {
-        check(net, vec![PropertyKind::NeverFires(vec![])], Fairness::None, Limits::default())[0].stats
+        let properties = [property(PropertyKind::NeverFires(vec![]))];
+        let (fairness, limits) = (Fairness::None, Limits::default());
+        let request = Request { net, properties: &properties, fairness, limits };
+        Explicit { local_first: false }.check(&request, &mut Silent)[0].stats
     };
     let cases = [
         ("counter", nets::counter(2, false).0.net, (83, 133)),

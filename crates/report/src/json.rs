@@ -11,7 +11,7 @@
 //! | `tool` | `name`, `version` |
 //! | `input` | the file as the user named it |
 //! | `net` | `places`, `transitions`, `arcs`: their numbers |
-//! | `reductions` | for each reduction `name`, `before`, `after`, `seconds`; empty in this version |
+//! | `reductions` | for each reduction `name`, `before`, `after`, `seconds`; null where the search itself leaves out states |
 //! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
 //! | `results` | one object for each property, in the order asked for |
 //! | `task` | where the properties come from a task definition: `definition`, `properties`; else `null` |
@@ -83,7 +83,11 @@ pub fn result_json(report: &Report<'_>) -> String {
             transitions: report.net.transitions.len(),
             arcs: report.net.n_arcs(),
         },
-        reductions: [],
+        reductions: report
+            .reductions
+            .iter()
+            .map(|&name| Reduction { name, ..Reduction::default() })
+            .collect(),
         verdict: report.overall().name(),
         results,
         task: task_of(report),
@@ -125,11 +129,19 @@ struct Object<'a> {
     tool: Tool<'a>,
     input: &'a str,
     net: Size,
-    reductions: [(); 0],
+    reductions: Vec<Reduction>,
     verdict: &'static str,
     results: Vec<ResultObject<'a>>,
     task: Option<TaskObject<'a>>,
     notes: &'a [String],
+}
+
+#[derive(Serialize, Default)]
+struct Reduction {
+    name: &'static str,
+    before: Option<u64>,
+    after: Option<u64>,
+    seconds: Option<f64>,
 }
 
 #[derive(Serialize)]

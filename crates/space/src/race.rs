@@ -117,6 +117,14 @@ impl Races {
         }
         Self { from, steps, found: Vec::new(), bindings: Vec::new() }
     }
+
+    /// The transitions that may be one of two that race.
+    pub fn accesses(&self) -> impl Iterator<Item = Transition> {
+        self.steps
+            .iter_enumerated()
+            .filter(|(_, step)| !step.arcs.is_empty())
+            .map(|(transition, _)| transition)
+    }
 }
 
 impl Touched {

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use pdnet_net::{Effect, Firing, Place, Transition};
 
+use crate::ample::{Ample, Plans};
 use crate::code::Operand;
 use crate::layout::{Cells, Home, Layout, word_place};
 use crate::transition::{Binding, Key, Member, Part, Prefix, Rule};
@@ -54,7 +55,11 @@ pub struct Successors<'c> {
     pub(crate) base: usize,
     /// Tokens of frames that the firing has taken and not put back.
     pub(crate) taken: Vec<(i64, i64)>,
-    error: Option<&'static str>,
+    pub(crate) error: Option<&'static str>,
+    /// For the choice of a thread that goes first.
+    pub(crate) plans: Plans,
+    /// The state after the only step, in [`Successors::advance`].
+    pub(crate) ahead: Option<State>,
 }
 
 impl<'c> Successors<'c> {
@@ -69,6 +74,8 @@ impl<'c> Successors<'c> {
             base: 0,
             taken: Vec::new(),
             error: None,
+            plans: Plans::new(),
+            ahead: None,
         }
     }
 
@@ -91,6 +98,19 @@ impl<'c> Successors<'c> {
     /// Where a step does something that states have no room for.
     pub fn for_each<R: Into<Flow>>(
         &mut self,
+        visit: impl FnMut(&Step<'_>, &State) -> R,
+    ) -> Result<(), Unsupported> {
+        self.for_each_first(None, visit)
+    }
+
+    /// As [`Successors::for_each`], but where the steps of one thread are enough, only those. Threads that
+    /// could go first come before the others.
+    ///
+    /// # Errors
+    /// Where a step does something that states have no room for.
+    pub fn for_each_first<R: Into<Flow>>(
+        &mut self,
+        ample: Option<&Ample>,
         mut visit: impl FnMut(&Step<'_>, &State) -> R,
     ) -> Result<(), Unsupported> {
         if self.compiled.has_ended(&self.current) {
@@ -98,7 +118,7 @@ impl<'c> Successors<'c> {
         }
         self.next.copy_from(&self.current);
         self.error = None;
-        let _ = self.expand(&mut |step, state| visit(step, state).into().0);
+        let _ = self.expand(ample, &mut |step, state| visit(step, state).into().0);
         match self.error {
             None => Ok(()),
             Some(text) => Err(Unsupported(text.to_owned())),
@@ -106,7 +126,7 @@ impl<'c> Successors<'c> {
     }
 
     /// The threads that may move, as far as atomic sections go.
-    fn movable(&self) -> u64 {
+    pub(crate) fn movable(&self) -> u64 {
         let owner = self.compiled.layout.atomic.map_or(0, |offset| self.current.globals[offset]);
         match owner {
             0 => self.current.live,
@@ -117,10 +137,36 @@ impl<'c> Successors<'c> {
         }
     }
 
-    fn expand(&mut self, visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>) -> ControlFlow<()> {
-        self.bind_all(self.movable(), |_| true, &mut |this, transition, rule| {
-            this.show(transition, rule, visit)
-        })
+    fn expand(
+        &mut self,
+        ample: Option<&Ample>,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut movable = self.movable();
+        if let Some(ample) = ample
+            && movable.count_ones() > 1
+            && self.expand_first(ample, &mut movable, visit)?
+        {
+            return ControlFlow::Continue(());
+        }
+        self.expand_threads(movable, visit)
+    }
+
+    /// Shows the firings of one thread.
+    pub(crate) fn expand_thread(
+        &mut self,
+        thread: usize,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.expand_threads(1 << thread, visit)
+    }
+
+    fn expand_threads(
+        &mut self,
+        threads: u64,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.bind_all(threads, |_| true, &mut |this, transition, rule| this.show(transition, rule, visit))
     }
 
     /// Calls `found` with each transition of these threads, if it is wanted, in each way in which it is bound.
@@ -311,7 +357,7 @@ impl<'c> Successors<'c> {
 
     /// The value of a cell of the current state.
     #[inline]
-    fn read(&mut self, cells: &Cells, key: &Key) -> i64 {
+    pub(crate) fn read(&mut self, cells: &Cells, key: &Key) -> i64 {
         let (thread, depth, index) = match *key {
             Key::Own { index } => {
                 let index = self.optional(index).unwrap_or(0);

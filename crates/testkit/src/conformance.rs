@@ -74,12 +74,15 @@ pub struct ConformanceReport {
     pub races: usize,
     /// Nets with a partial deadlock.
     pub partial_deadlocks: usize,
+    /// States that the engine visited, by its own account.
+    pub visited: u64,
 }
 
 impl ConformanceReport {
     /// Adds what was compared elsewhere.
     pub const fn add(&mut self, other: &Self) {
-        let Self { nets, too_large, markings, holds, violated, unknown, races, partial_deadlocks } = other;
+        let Self { nets, too_large, markings, holds, violated, unknown, races, partial_deadlocks, visited } =
+            other;
         self.nets += *nets;
         self.too_large += *too_large;
         self.markings += *markings;
@@ -88,15 +91,17 @@ impl ConformanceReport {
         self.unknown += *unknown;
         self.races += *races;
         self.partial_deadlocks += *partial_deadlocks;
+        self.visited += *visited;
     }
 }
 
 impl fmt::Display for ConformanceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { nets, too_large, markings, holds, violated, unknown, races, partial_deadlocks } = self;
+        let Self { nets, too_large, markings, holds, violated, unknown, races, partial_deadlocks, visited } =
+            self;
         write!(f, "{nets} nets with {markings} markings, {too_large} too large; ")?;
         write!(f, "{holds} verdicts hold, {violated} violated, {unknown} unknown; ")?;
-        write!(f, "{races} races, {partial_deadlocks} partial deadlocks")
+        write!(f, "{races} races, {partial_deadlocks} partial deadlocks; {visited} states visited")
     }
 }
 
@@ -127,12 +132,13 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// Compares an engine with the reference on `cases` random nets.
+/// Compares an engine with the reference on `cases` random nets; `shortest` says whether its runs to an
+/// assertion and to a deadlock must be shortest.
 ///
 /// # Panics
 /// Where it does not conform, with all that is needed to bring the case back.
-pub fn check_engine(engine: &dyn Engine, cases: usize, seed: u64) -> ConformanceReport {
-    let config = ConformanceConfig::default();
+pub fn check_engine(engine: &dyn Engine, shortest: bool, cases: usize, seed: u64) -> ConformanceReport {
+    let config = ConformanceConfig { shortest, ..ConformanceConfig::default() };
     let mut rng = Rng::new(seed);
     let mut report = ConformanceReport::default();
     for case in 0..cases {
@@ -264,6 +270,7 @@ pub fn compare(
     }
     let mut report = ConformanceReport::default();
     for (property, outcome) in properties.iter().zip(outcomes) {
+        report.visited += outcome.stats.states;
         compare_one(graph, property, fairness, shortest, &outcome.verdict, &mut report)
             .map_err(|message| wrong(property, message))?;
     }

@@ -140,7 +140,7 @@ fn describe(program: &str) -> String {
         let properties = [Property::assertions(&net)];
         let limits = Limits::default();
         let request = Request { net: &net, properties: &properties, fairness: Fairness::None, limits };
-        words.push(match &Explicit.check(&request, &mut Silent)[0].verdict {
+        words.push(match &Explicit::default().check(&request, &mut Silent)[0].verdict {
             Verdict::Holds => "holds".to_owned(),
             Verdict::Violated(_) => "fails".to_owned(),
             Verdict::Unknown(reason) => reason.to_string(),

@@ -111,8 +111,16 @@ fn compare_programs(seed: u64) {
             });
         }
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
-        let report = compare(&Explicit, &graph, &properties, fairness, true)
-            .unwrap_or_else(|found| panic!("{}\n{found}", context()));
+        let compare = |local_first: bool, fairness: Fairness| {
+            compare(&Explicit { local_first }, &graph, &properties, fairness, !local_first)
+                .unwrap_or_else(|found| panic!("{}\nlocal first: {local_first}\n{found}", context()))
+        };
+        let report = compare(false, fairness);
+        compare(true, fairness);
+        if fairness != Fairness::None {
+            // Fairness switches the reduction off for most formulas.
+            compare(true, Fairness::None);
+        }
         n_compared += 1;
         total.add(&report);
     }
