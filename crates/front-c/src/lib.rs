@@ -13,6 +13,7 @@ mod dump;
 mod headers;
 mod input;
 mod json;
+mod library;
 mod link;
 mod load;
 mod lower;

@@ -17,11 +17,15 @@ use crate::types::{FunctionType, QualType, Type};
 use records::match_records;
 use renumber::Renumber;
 
-/// Links the units.
+/// Links the units, and functions of the C library that they do not define.
 ///
 /// # Errors
 /// Names that are declared in two ways or defined twice, and a program without `main`.
-pub(crate) fn link(map: &SourceMap, units: Vec<Unit>) -> Result<Program, Vec<Diagnostic>> {
+pub(crate) fn link(
+    map: &SourceMap,
+    units: Vec<Unit>,
+    library: Option<Unit>,
+) -> Result<Program, Vec<Diagnostic>> {
     let mut units = units.into_iter();
     let Some(first) = units.next() else {
         let error = Diagnostic::error("no-main", "no file was given");
@@ -36,10 +40,14 @@ pub(crate) fn link(map: &SourceMap, units: Vec<Unit>) -> Result<Program, Vec<Dia
     if n_units > 1 {
         linker.name_apart(map);
     }
+    if let Some(library) = library {
+        linker.add(library);
+    }
     if !linker.has_main && linker.errors.is_empty() {
         let error = no_main(&linker.program, main_file, n_units);
         linker.errors.push(error);
     }
+    linker.program.library = crate::library::index(&linker.program);
     if linker.errors.is_empty() { Ok(linker.program) } else { Err(linker.errors) }
 }
 

@@ -9,7 +9,7 @@ use crate::annotations::{self, Annotation};
 use crate::positions::Positions;
 use crate::sema::Unit;
 use crate::types::DataModel;
-use crate::{acsl, input, link, parse, prepass, preprocess, sema, tree};
+use crate::{acsl, input, library, link, parse, prepass, preprocess, sema, tree};
 
 /// Stack for the recursive parser and the type checker. The limits on nesting are chosen so that this
 /// is enough in a debug build; the memory is only touched as far as it is needed.
@@ -66,7 +66,8 @@ pub fn load(map: &mut SourceMap, path: &Path, options: &Options) -> Result<Loade
 /// The diagnostics of all files that are not accepted, or those of the linking; warnings are among them.
 pub fn load_all(map: &mut SourceMap, inputs: &[Input]) -> Result<Loaded, Vec<Diagnostic>> {
     let units = inputs.iter().map(|input| load_unit(map, &input.path, &input.options)).collect();
-    link_units(map, units)
+    let options = inputs.first().map(|input| input.options.clone()).unwrap_or_default();
+    link_units(map, units, &options)
 }
 
 /// Takes a text that is preprocessed already, for `.i` files and for tests.
@@ -79,7 +80,7 @@ pub fn load_preprocessed(
     options: &Options,
 ) -> Result<Loaded, Vec<Diagnostic>> {
     let unit = preprocessed_unit(map, file, options);
-    link_units(map, vec![unit])
+    link_units(map, vec![unit], options)
 }
 
 /// A translation unit with what was found in its comments.
@@ -91,8 +92,9 @@ struct LoadedUnit {
 
 /// One program out of the units, when all of them are accepted.
 fn link_units(
-    map: &SourceMap,
+    map: &mut SourceMap,
     units: Vec<Result<LoadedUnit, Vec<Diagnostic>>>,
+    options: &Options,
 ) -> Result<Loaded, Vec<Diagnostic>> {
     let (mut accepted, mut annotations) = (Vec::new(), Vec::new());
     let (mut warnings, mut errors) = (Vec::new(), Vec::new());
@@ -107,7 +109,12 @@ fn link_units(
         }
     }
     if errors.is_empty() {
-        match link::link(map, accepted) {
+        let library = library::wanted(&accepted).then(|| {
+            let file = map.add(library::FILE, library::TEXT);
+            preprocessed_unit(map, file, options)
+        });
+        let library = library.transpose()?.map(|loaded| loaded.unit);
+        match link::link(map, accepted, library) {
             Ok(program) => return Ok(Loaded { program, annotations, warnings }),
             Err(mut found) => errors.append(&mut found),
         }

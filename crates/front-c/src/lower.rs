@@ -10,6 +10,7 @@
 //! | `pointer` | pointers: addresses, arithmetic, what is behind them |
 //! | `heap` | memory that the program allocates |
 //! | `record` | structs and unions as values |
+//! | `vla` | arrays whose length is known only at run time |
 //! | `float` | floating point |
 //! | `flow` | control flow: places where threads are, steps between them |
 //! | `step` | one transition |
@@ -59,6 +60,7 @@ mod statement;
 mod step;
 mod survey;
 mod value;
+mod vla;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -67,7 +69,7 @@ use pdnet_logic::Formula;
 use pdnet_net::{Expr, Net, Place};
 use pdnet_source::{Diagnostic, Pos, SourceMap, Span};
 
-use crate::tree::{Function, Program};
+use crate::tree::{Function, Program, Variable};
 use cells::Condition;
 use flow::Frame;
 use observe::Observers;
@@ -184,6 +186,8 @@ pub(crate) struct Lowerer<'a> {
     conditions: BTreeMap<(Home, usize), Condition>,
     /// For cells without an initial value: which of them were written.
     written: BTreeMap<Place, Place>,
+    /// The lengths of arrays that are known only at run time.
+    lengths: BTreeMap<Variable, Place>,
     /// What is in the slots for allocated blocks, by site.
     slots: BTreeMap<usize, Place>,
     /// The number of allocated blocks, where somebody asks for leaks.

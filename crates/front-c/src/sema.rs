@@ -141,6 +141,7 @@ impl<'a> Sema<'a> {
             records: IndexVec::new(),
             enumerators: Vec::new(),
             main: Function::new(0),
+            library: std::collections::BTreeMap::new(),
         };
         Self {
             map,

@@ -37,6 +37,8 @@ pub struct Program {
     pub enumerators: Vec<(String, i128)>,
     /// `main`.
     pub main: Function,
+    /// Functions of the C library that stand in for those that the program declares only, by name.
+    pub library: std::collections::BTreeMap<String, Function>,
 }
 
 /// Where a variable lives.

@@ -289,6 +289,37 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "fine",
     ),
     ("too many blocks", "int main(void) { for (int i = 0; i < 40; i++) malloc(4); return 0; }", "bounds"),
+    (
+        "an array of variable length",
+        "int f(int n) { int a[n]; for (int i = 0; i < n; i++) a[i] = i; int *p = a; return p[n - 1]; } int main(void) { A(f(3) == 2 && f(1) == 0); return 0; }",
+        "fine",
+    ),
+    (
+        "outside of an array of variable length",
+        "int main(void) { int n = 3; int a[n]; a[n] = 1; return 0; }",
+        "out-of-bounds",
+    ),
+    (
+        "a pointer outside of an array of variable length",
+        "int main(void) { int n = 3; int a[n], *p = a; p[3] = 1; return 0; }",
+        "invalid-pointer",
+    ),
+    (
+        "strings",
+        "size_t strlen(const char *); char *strcpy(char *, const char *); char *strcat(char *, const char *); int strcmp(const char *, const char *); char *strdup(const char *); int main(void) { char b[8]; strcpy(b, \"ab\"); strcat(b, \"cd\"); A(strlen(b) == 4 && strcmp(b, \"abcd\") == 0 && strcmp(b, \"abd\") < 0); char *d = strdup(b); A(d[3] == 'd' && d[4] == 0); free(d); return 0; }",
+        "fine",
+    ),
+    (
+        "a string that is too long",
+        "char *strcpy(char *, const char *); int main(void) { char b[2]; strcpy(b, \"ab\"); return 0; }",
+        "invalid-pointer",
+    ),
+    (
+        "a part of an array is copied",
+        "int a[4] = { 1, 2, 3, 4 }, b[4]; int main(void) { int n = 2; memcpy(b + 1, a, n * sizeof(int)); A(b[0] == 0 && b[1] == 1 && b[2] == 2 && b[3] == 0); memset(a, 0, n * sizeof(int)); A(a[1] == 0 && a[2] == 3); return 0; }",
+        "fine",
+    ),
+    ("an assertion without a header", "int x; int main(void) { x = 1; assert(x == 2); return 0; }", "fails"),
 ];
 
 #[test]

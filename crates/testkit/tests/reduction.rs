@@ -297,6 +297,7 @@ fn the_reduction_walks_into_no_trap() {
             spurious_wakeups: false,
             max_threads: 4,
             max_depth: 4,
+            ..LowerOptions::default()
         };
         let lowered = lower(&map, &loaded.program, &formulas, &options).expect(name);
         let property = match trap.ask {

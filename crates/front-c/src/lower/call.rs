@@ -8,6 +8,7 @@ use super::flow::{self, callee_depth, frame_key};
 use super::pointer::is_in;
 use super::points_to::Home;
 use super::step::Step;
+use crate::library::shown_name;
 use crate::tree::{Callee, Expr as TreeExpr, Function, Variable};
 use crate::types::Type;
 
@@ -56,11 +57,20 @@ impl Lowerer<'_> {
         let (functions, pointer) = match callee {
             Callee::Direct(function) => {
                 let data = &self.program.functions[*function];
-                if data.body.is_none() {
+                let resolved = crate::library::resolve(self.program, *function);
+                let is_copy =
+                    matches!(data.name.trim_start_matches("__builtin_"), "memset" | "memcpy" | "memmove");
+                if is_copy
+                    && resolved != *function
+                    && let Some(address) = self.copy_call(&data.name, arguments, span)
+                {
+                    return Some(Called::Library(Some(address)));
+                }
+                if self.program.functions[resolved].body.is_none() {
                     let result = self.library_call(*function, arguments, wanted, span);
                     return Some(Called::Library(result));
                 }
-                (vec![*function], None)
+                (vec![resolved], None)
             }
             Callee::Indirect(pointer) => {
                 let mut address = self.value(pointer);
@@ -148,7 +158,8 @@ impl Lowerer<'_> {
                 return None;
             }
             let entry = self.net.functions[*self.functions.get(&function)?].entry;
-            let mut step = Step::new(Action::Call, text.clone(), Some(site)).calling(&data.name);
+            let mut step = Step::new(Action::Call, text.clone(), Some(site));
+            step = step.calling(shown_name(&data.name));
             step = step.arc(ArcData::Put { place: entry, token: below.clone() });
             for (&parameter, value) in data.params.iter().zip(&values) {
                 step = self.pass(step, parameter, value, &below, span)?;
@@ -208,7 +219,7 @@ impl Lowerer<'_> {
         for &function in functions {
             let exit = self.net.functions[*self.functions.get(&function)?].exit;
             let token = vec![Pattern::Is(TransitionBuilder::thread()), Pattern::Is(callee_depth())];
-            let name = &self.program.functions[function].name;
+            let name = shown_name(&self.program.functions[function].name);
             let mut step = Step::new(Action::Return, format!("return from {name}"), Some(next));
             step = step.arc(ArcData::Take { place: exit, token });
             if let (true, Some(cells)) = (wanted, self.results.get(&function).cloned()) {

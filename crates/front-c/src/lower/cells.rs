@@ -138,7 +138,7 @@ impl Lowerer<'_> {
     /// The type of an object.
     fn home_type(&self, home: Home) -> QualType {
         match home {
-            Home::Variable(variable) => self.program.variables[variable].ty.clone(),
+            Home::Variable(variable) => self.type_with_room(variable),
             Home::Text(number) => {
                 let length = self.survey.points_to.texts[number].len() as u64;
                 let character = Type::Int(crate::types::IntKind::Char);

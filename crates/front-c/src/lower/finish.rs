@@ -167,6 +167,7 @@ impl Lowerer<'_> {
         self.cells.values_mut().for_each(|place| *place = kept(*place));
         self.written = self.written.iter().map(|(cell, written)| (kept(*cell), kept(*written))).collect();
         self.results.values_mut().flatten().for_each(|place| *place = kept(*place));
+        self.lengths.values_mut().for_each(|place| *place = kept(*place));
         self.slots.values_mut().for_each(|place| *place = kept(*place));
         self.alive.values_mut().for_each(|place| *place = kept(*place));
         self.live_blocks = self.live_blocks.map(kept);

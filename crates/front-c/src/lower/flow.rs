@@ -10,6 +10,7 @@ use pdnet_source::{SourceMap, Span};
 use super::points_to::Home;
 use super::step::Step;
 use super::{Atomicity, LowerOptions, Lowerer, survey};
+use crate::library::shown_name;
 use crate::tree::{Function, Label, Program, Storage};
 use crate::types::Type;
 
@@ -90,6 +91,7 @@ impl<'a> Lowerer<'a> {
             cells: Default::default(),
             shapes: Default::default(),
             slots: Default::default(),
+            lengths: Default::default(),
             live_blocks: None,
             alive: Default::default(),
             conditions: Default::default(),
@@ -142,7 +144,7 @@ impl<'a> Lowerer<'a> {
             let function = self.net.functions.next_index();
             let pos = self.pos(data.span);
             let mut add = |name: &str| {
-                let name = format!("{}: {name}", data.name);
+                let name = format!("{}: {name}", shown_name(&data.name));
                 let components = vec![Base::Thread, Base::Depth];
                 let place = self.net.add_token_place(&name, PlaceKind::Execution, components);
                 self.net.places[place].function = Some(function);
@@ -150,7 +152,12 @@ impl<'a> Lowerer<'a> {
                 place
             };
             let (entry, exit) = (add("entry"), add("exit"));
-            self.net.functions.push(FunctionData { name: data.name.clone(), entry, exit, pos });
+            self.net.functions.push(FunctionData {
+                name: shown_name(&data.name).to_owned(),
+                entry,
+                exit,
+                pos,
+            });
             self.functions.insert(source, function);
             if source == self.program.main {
                 self.net.places[entry].form = PlaceForm::Tokens { initial: vec![vec![0, 0]] };

@@ -75,11 +75,6 @@ impl Lowerer<'_> {
         if let Some(result) = self.input_call(function, arguments, span) {
             return result;
         }
-        if matches!(name.trim_start_matches("__builtin_"), "memset" | "memcpy" | "memmove")
-            && let Some(address) = self.copy_call(name, arguments, span)
-        {
-            return Some(address);
-        }
         if let Some(result) = self.heap_call(name, arguments, span) {
             return result;
         }
@@ -91,7 +86,7 @@ impl Lowerer<'_> {
         }
         match (name, arguments) {
             (
-                "__pdnet_assert" | "__VERIFIER_assert" | "__ESBMC_assert" | "__CPROVER_assert",
+                "__pdnet_assert" | "assert" | "__VERIFIER_assert" | "__ESBMC_assert" | "__CPROVER_assert",
                 [condition, ..],
             ) => {
                 self.decide(condition, Action::AssertFail, "assertion fails", name, span);

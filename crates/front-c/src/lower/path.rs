@@ -88,12 +88,23 @@ impl Lowerer<'_> {
                 }
                 let Type::Array(_, count) = &base.ty.ty else { return None };
                 let stride = shape::size_of(self.program, &lvalue.ty.ty);
-                let (Some(stride), Some(count)) = (stride, *count) else {
+                let length = match (&base.kind, count) {
+                    (LvalueKind::Variable(variable), None) => self.own_length(*variable),
+                    _ => None,
+                };
+                let room = length.as_ref().map(|_| u64::from(self.options.max_elements));
+                let (Some(stride), Some(count)) = (stride, count.or(room)) else {
                     self.unsupported(lvalue.span, "arrays whose length is not constant are");
                     return None;
                 };
                 let value = self.value(index);
-                self.check_index(&value, i64::try_from(count).unwrap_or(i64::MAX));
+                match length {
+                    None => self.check_index(&value, i64::try_from(count).unwrap_or(i64::MAX)),
+                    Some(length) => {
+                        let inside = Expr::binary(BinaryOp::Lt, IntType::U64, value.clone(), length);
+                        self.add_check(inside, pdnet_net::Fault::OutOfBounds);
+                    }
+                }
                 path.indices.push((value, Dimension { stride, count }));
                 path.view = view;
                 Some(path)

@@ -247,6 +247,12 @@ impl Lowerer<'_> {
             {
                 when = Expr::both(when, inside);
             }
+            if let Home::Variable(variable) = home
+                && let Some(bytes) = self.bytes_at(variable, address)
+            {
+                let end = Expr::Const(i64::try_from(viewed.bytes + viewed.width.div_ceil(8)).ok()?);
+                when = Expr::both(when, binary(BinaryOp::Le, add(offset_of(address), end), bytes));
+            }
             let when = Some(when);
             found.targets.push(Target { when, place, key, stored: leaf.value, slice });
         }

@@ -182,7 +182,7 @@ impl PointsTo {
     /// The functions that a call can call.
     pub(crate) fn callees(&self, program: &Program, callee: &Callee) -> Vec<Function> {
         match callee {
-            Callee::Direct(function) => vec![*function],
+            Callee::Direct(function) => vec![crate::library::resolve(program, *function)],
             Callee::Indirect(pointer) => functions(&self.value(program, pointer)).collect(),
         }
     }
@@ -236,18 +236,8 @@ enum Library {
 }
 
 /// Functions that allocate memory.
-pub(crate) const ALLOCATORS: [&str; 10] = [
-    "malloc",
-    "calloc",
-    "realloc",
-    "alloca",
-    "__builtin_alloca",
-    "aligned_alloc",
-    "memalign",
-    "valloc",
-    "strdup",
-    "strndup",
-];
+pub(crate) const ALLOCATORS: [&str; 8] =
+    ["malloc", "calloc", "realloc", "alloca", "__builtin_alloca", "aligned_alloc", "memalign", "valloc"];
 
 fn library(name: &str) -> Library {
     match name {
@@ -582,7 +572,7 @@ impl Analysis<'_> {
         match (library(name), arguments) {
             (Library::Allocates, arguments) => {
                 self.allocate(name, arguments, call);
-                if let ("realloc", [old, _]) | ("strdup" | "strndup", [old, ..]) = (name, arguments)
+                if let ("realloc", [old, _]) = (name, arguments)
                     && let Some(site) = self.found.site_number(call.span)
                 {
                     let what = self.found.load(&self.value(old));
@@ -618,13 +608,17 @@ impl Analysis<'_> {
         let size = match name {
             "calloc" => constant(0).zip(constant(1)).and_then(|(n, size)| n.checked_mul(size)),
             "realloc" | "aligned_alloc" | "memalign" => constant(1),
-            "strdup" | "strndup" => None,
             _ => constant(0),
         };
-        let element = matches!(name, "strdup" | "strndup").then_some(Type::Int(crate::types::IntKind::Char));
-        let is_sure = element.is_some();
         let is_zeroed = name == "calloc";
-        self.found.sites.push(Site { span: call.span, function: self.at, size, element, is_zeroed, is_sure });
+        self.found.sites.push(Site {
+            span: call.span,
+            function: self.at,
+            size,
+            element: None,
+            is_zeroed,
+            is_sure: false,
+        });
         self.found.site_numbers.insert(key(call.span), number);
         self.point_at(&[Home::Heap(number)].into());
         self.changed = true;

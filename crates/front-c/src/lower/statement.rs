@@ -235,6 +235,7 @@ impl Lowerer<'_> {
     /// Gives a local its initial value, also when its declaration is reached again.
     pub(crate) fn initialise(&mut self, variable: Variable, init: Option<&Init>, span: Span) {
         let data = &self.program.variables[variable];
+        self.set_length(variable, span);
         match init {
             None => self.leave_uninitialised(variable, span),
             Some(Init::SyncDefault) => self.reset_sync(variable, span),
