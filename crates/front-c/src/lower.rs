@@ -19,7 +19,13 @@
 //! | `call` | calls of functions with a body, and their return |
 //! | `library` | calls of functions without one: the table of what is known |
 //! | `atomics` | atomic functions |
-//! | `pthread` | threads, mutexes, spin locks, condition variables |
+//! | `pthread` | the thread library: its table, creation and joining of threads |
+//! | `attribute` | attribute objects |
+//! | `mutex` | mutexes and spin locks |
+//! | `condvar` | condition variables |
+//! | `once` | what is done once |
+//! | `key` | values under keys |
+//! | `exit` | the end of a thread, and its handlers |
 //! | `semaphore` | semaphores |
 //! | `rwlock` | read-write locks |
 //! | `barrier` | barriers |
@@ -31,16 +37,22 @@
 mod atom_value;
 mod atomics;
 mod atoms;
+mod attribute;
 mod barrier;
 mod call;
 mod cells;
 mod condition;
+mod condvar;
+mod exit;
 mod finish;
 mod float;
 mod flow;
 mod heap;
+mod key;
 mod library;
+mod mutex;
 mod observe;
+mod once;
 mod path;
 mod pointer;
 mod points_to;
@@ -195,6 +207,8 @@ pub(crate) struct Lowerer<'a> {
     thread_counter: Place,
     /// The results of threads, where some join asks for them.
     thread_results: Option<Place>,
+    /// Cells that only the thread library knows, by name.
+    library_cells: BTreeMap<String, Place>,
     /// The number of the thread in an atomic section plus one, and how deep it is nested.
     atomic: Option<(Place, Place)>,
     /// Places that turned out to be the same as another.

@@ -129,6 +129,7 @@ impl<'a> Sema<'a> {
             records: IndexVec::new(),
             enumerators: Vec::new(),
             main: Function::new(0),
+            errno: None,
         };
         Self {
             map,

@@ -161,6 +161,9 @@ fn action_words(net: &Net, threads: &Threads, before: &Marking, firing: &Firing)
         Action::Up => format!("increments semaphore {}", written()),
         Action::Arrive => format!("arrives at barrier {}", condition()),
         Action::Leave => format!("leaves barrier {}", condition().trim_end_matches(" (woken)")),
+        Action::OnceBegin => format!("is the first at {}", written()),
+        Action::OnceEnd => format!("{} is done", written()),
+        Action::OncePass => format!("calls {}: done before", data.calls.as_deref().unwrap_or(&data.label)),
         Action::Signal | Action::Broadcast => {
             let verb = if data.action == Action::Signal { "signals" } else { "broadcasts" };
             let woken: Vec<String> =

@@ -12,7 +12,7 @@ use crate::tree::{Expr as TreeExpr, Function};
 use crate::types::{IntKind, Type};
 
 /// Functions that do nothing that a property can see. Their arguments are evaluated.
-const NO_OPS: [&str; 46] = [
+const NO_OPS: [&str; 56] = [
     "printf",
     "fprintf",
     "vprintf",
@@ -43,17 +43,27 @@ const NO_OPS: [&str; 46] = [
     "pthread_attr_destroy",
     "pthread_attr_setstacksize",
     "pthread_attr_setscope",
-    "pthread_attr_setdetachstate",
+    "pthread_attr_setguardsize",
+    "pthread_attr_setinheritsched",
+    "pthread_attr_setschedpolicy",
+    "pthread_attr_setschedparam",
     "pthread_condattr_init",
     "pthread_condattr_destroy",
     "pthread_mutexattr_init",
     "pthread_mutexattr_destroy",
     "pthread_mutexattr_setpshared",
+    "pthread_mutexattr_setprotocol",
+    "pthread_mutexattr_setprioceiling",
+    "pthread_condattr_setclock",
     "pthread_condattr_setpshared",
     "pthread_cond_init",
     "pthread_cond_destroy",
+    "cnd_init",
+    "cnd_destroy",
+    "thrd_sleep",
     "pthread_setconcurrency",
     "pthread_setname_np",
+    "pthread_setschedparam",
     "syslog",
     "openlog",
     "closelog",

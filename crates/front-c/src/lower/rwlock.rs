@@ -47,13 +47,15 @@ impl Lowerer<'_> {
                 return Some(self.rwlock_try(name, EBUSY, lock, span));
             }
             // They give up at some time while they wait: the same as not waiting at some time.
-            ("pthread_rwlock_timedrdlock" | "pthread_rwlock_timedwrlock", [lock, time]) => {
+            ("pthread_rwlock_timedrdlock" | "pthread_rwlock_timedwrlock", [lock, time])
+            | ("pthread_rwlock_clockrdlock" | "pthread_rwlock_clockwrlock", [lock, _, time]) => {
                 self.discard(time);
                 return Some(self.rwlock_try(name, ETIMEDOUT, lock, span));
             }
             ("pthread_rwlock_unlock", [lock]) => self.rwlock_unlock(lock, span),
             ("pthread_rwlock_destroy", [lock]) => self.rwlock_destroy(lock, span),
-            ("pthread_rwlockattr_init" | "pthread_rwlockattr_destroy", [_]) => {
+            ("pthread_rwlockattr_init" | "pthread_rwlockattr_destroy", [_])
+            | ("pthread_rwlockattr_setpshared" | "pthread_rwlockattr_setkind_np", [_, _]) => {
                 let step = Step::new(Action::Library, self.text(span), None).calling(name);
                 self.advance(span, step);
             }

@@ -205,6 +205,9 @@ impl Lowerer<'_> {
     /// The value of an expression, to be evaluated by the next step.
     pub(crate) fn value(&mut self, expr: &TreeExpr) -> Expr {
         match &expr.kind {
+            ExprKind::Int(kind) if matches!(expr.ty, Type::Sync(_)) => {
+                Expr::Const(super::mutex::of_kind(*kind))
+            }
             ExprKind::Int(value) => {
                 let ty = self.int_type_at(&expr.ty, expr.span);
                 // The value is within its type, so that its low 64 bits are its canonical form.

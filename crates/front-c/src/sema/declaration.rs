@@ -598,13 +598,13 @@ fn storage_words(specifiers: &[Node<ast::DeclarationSpecifier>]) -> StorageWords
 /// Types of the thread library, by name.
 fn library_type(name: &str) -> Option<Type> {
     Some(match name {
-        "pthread_t" => Type::Thread,
-        "pthread_mutex_t" => Type::Sync(SyncKind::Mutex),
-        "pthread_cond_t" => Type::Sync(SyncKind::Condition),
+        "pthread_t" | "thrd_t" => Type::Thread,
+        "pthread_mutex_t" | "mtx_t" => Type::Sync(SyncKind::Mutex),
+        "pthread_cond_t" | "cnd_t" => Type::Sync(SyncKind::Condition),
         "pthread_rwlock_t" => Type::Sync(SyncKind::RwLock),
         "pthread_spinlock_t" => Type::Sync(SyncKind::SpinLock),
         "pthread_barrier_t" => Type::Sync(SyncKind::Barrier),
-        "pthread_once_t" => Type::Sync(SyncKind::Once),
+        "pthread_once_t" | "once_flag" => Type::Sync(SyncKind::Once),
         "sem_t" => Type::Sync(SyncKind::Semaphore),
         _ if name.starts_with("pthread_") && name.ends_with("attr_t") => Type::Sync(SyncKind::Attribute),
         _ => return None,
