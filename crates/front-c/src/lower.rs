@@ -26,6 +26,7 @@
 //! | `once` | what is done once |
 //! | `key` | values under keys |
 //! | `exit` | the end of a thread, and its handlers |
+//! | `cancel` | cancellation |
 //! | `semaphore` | semaphores |
 //! | `rwlock` | read-write locks |
 //! | `barrier` | barriers |
@@ -40,6 +41,7 @@ mod atoms;
 mod attribute;
 mod barrier;
 mod call;
+mod cancel;
 mod cells;
 mod condition;
 mod condvar;

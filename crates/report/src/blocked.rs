@@ -37,6 +37,30 @@ pub(crate) enum Cause {
         /// The name of the condition variable.
         name: String,
     },
+    /// A read-write lock.
+    RwLock {
+        /// Its name.
+        name: String,
+        /// To write, not to read.
+        writing: bool,
+    },
+    /// A semaphore that is 0.
+    Semaphore {
+        /// Its name.
+        name: String,
+    },
+    /// The others at a barrier.
+    Barrier {
+        /// Its name.
+        name: String,
+    },
+    /// Another thread, or itself, that does what is to be done once.
+    Once {
+        /// The name of the control object.
+        name: String,
+        /// Who began, as far as the run shows it.
+        by: Option<i64>,
+    },
     /// The end of a thread.
     Join {
         /// The thread.
@@ -126,8 +150,29 @@ impl Examination<'_> {
                     return Some(Cause::Condition { name: self.condition_name(thread, place) });
                 }
                 let (place, key) = mutex_of(self.net, transition, &attempt.binding)?;
-                let holder = self.holder(place, &key);
-                Some(Cause::Mutex { name: cell_name(self.net, place, &key), holder })
+                let name = cell_name(self.net, place, &key);
+                if data.calls.as_deref().is_some_and(|called| called.starts_with("pthread_rwlock_")) {
+                    return Some(Cause::RwLock { name, writing: true });
+                }
+                Some(Cause::Mutex { name, holder: self.holder(place, &key) })
+            }
+            Action::ReadLock => {
+                let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
+                Some(Cause::RwLock { name: cell_name(self.net, place, &key), writing: false })
+            }
+            Action::Down => {
+                let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
+                Some(Cause::Semaphore { name: cell_name(self.net, place, &key) })
+            }
+            Action::Leave => {
+                let name = condition_of(self.net, transition).map(|place| &self.net.places[place].name);
+                let name = name.map_or("", |name| name.trim_end_matches(" (woken)")).to_owned();
+                Some(Cause::Barrier { name })
+            }
+            Action::OnceBegin => {
+                let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
+                let by = self.began(place, &key);
+                Some(Cause::Once { name: cell_name(self.net, place, &key), by })
             }
             Action::Wait2 => {
                 let place = data.arcs[attempt.refused_by?].place();
@@ -206,6 +251,17 @@ impl Examination<'_> {
         self.net.places[named.unwrap_or(place)].name.clone()
     }
 
+    /// Who began what is to be done once, by the run.
+    fn began(self, control: Place, key: &[i64]) -> Option<i64> {
+        let begins = self.steps.iter().rev().filter(|step| {
+            let transition = step.firing.transition;
+            self.net.transitions[transition].action == Action::OnceBegin
+                && written_cell(self.net, transition, &step.firing.binding)
+                    .is_some_and(|(place, touched)| place == control && touched == key)
+        });
+        begins.map(|step| step.firing.thread()).next()
+    }
+
     /// Who took the mutex last without giving it back, by the run.
     fn holder(self, mutex: Place, key: &[i64]) -> Option<(i64, Option<Pos>)> {
         for step in self.steps.iter().rev() {
@@ -231,8 +287,16 @@ pub(crate) fn mutex_of(net: &Net, transition: Transition, binding: &[i64]) -> Op
     if !matches!(data.action, Action::Lock | Action::Unlock | Action::Wait1 | Action::Wait3) {
         return None;
     }
-    data.arcs.iter().find_map(|arc| match arc {
-        ArcData::Write { place, key, .. } => Some((*place, Binding(binding).values(key))),
+    written_cell(net, transition, binding)
+}
+
+/// The first cell that a step writes, of those that a pointer may point to the one that it does.
+pub(crate) fn written_cell(net: &Net, transition: Transition, binding: &[i64]) -> Option<(Place, Vec<i64>)> {
+    let view = Binding(binding);
+    net.transitions[transition].arcs.iter().find_map(|arc| match arc {
+        ArcData::Write { place, key, when, .. } if view.counts(when.as_ref()) => {
+            Some((*place, view.values(key)))
+        }
         _ => None,
     })
 }
@@ -271,6 +335,17 @@ impl Cause {
                 format!("waits for mutex {name}, held by {}{}", threads.describe(*thread), since(pos))
             }
             Self::Condition { name } => format!("waits for a signal on {name}"),
+            Self::RwLock { name, writing: true } => format!("waits for {name}, to write"),
+            Self::RwLock { name, writing: false } => format!("waits for {name}, to read"),
+            Self::Semaphore { name } => format!("waits for semaphore {name}, which is 0"),
+            Self::Barrier { name } => format!("waits for the others at barrier {name}"),
+            Self::Once { name, by: Some(thread) } if *thread == waiter => {
+                format!("waits for {name}, which it is doing itself")
+            }
+            Self::Once { name, by: Some(thread) } => {
+                format!("waits for {name}, which {} is doing", threads.describe(*thread))
+            }
+            Self::Once { name, by: None } => format!("waits for {name} to be done"),
             Self::Join { thread } => format!("waits for the end of {}", threads.describe(*thread)),
             Self::Atomic { owner } => {
                 format!("cannot move while {} is in an atomic section", threads.describe(*owner))

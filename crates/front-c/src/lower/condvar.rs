@@ -7,6 +7,7 @@ use pdnet_net::{Action, ArcData, Base, Expr, Fault, IntType, Pattern, Place, Tra
 use pdnet_source::Span;
 
 use super::Lowerer;
+use super::cancel::CancelPoint;
 use super::cells::{Condition, Object};
 use super::flow::frame_key;
 use super::mutex::State;
@@ -133,13 +134,14 @@ impl Lowerer<'_> {
         let text = self.text(span);
         let next = self.fresh_place(span);
         self.add_check(Expr::either(state.is_mine(), state.tells_strangers()), Fault::NotOwner);
-        let mut refused = None;
+        let mut others = Vec::new();
         if state.has_kinds() {
             let step = Step::new(Action::Library, format!("{text} (the mutex is not held)"), Some(next));
             let step = step.calling(called).when(Expr::logical_not(state.is_mine()));
-            refused = Some(giving(step, EPERM));
+            others.push(giving(step, EPERM));
         }
-        let waiting = self.begin_wait(wait, places, (&mutex, &state), refused);
+        let point = self.cancel_point(span);
+        let waiting = self.begin_wait(wait, places, (&mutex, &state), others, point.as_ref());
         for Waiting { at, waits, woken } in waiting {
             let again = |label: &str, code| {
                 let step = Step::new(Action::Wait3, format!("{text} ({label})"), Some(next));
@@ -150,13 +152,26 @@ impl Lowerer<'_> {
             if timed {
                 let late = self.fresh_place(span);
                 let over = Step::new(Action::Wait2, format!("{text} (its time is over)"), Some(late));
-                steps.push(over.arc(waits));
+                steps.push(over.arc(waits.clone()));
                 self.emit_from(late, span, again("goes on late", ETIMEDOUT));
+            }
+            if let Some(CancelPoint { is_cancelled, step: cancelled, place, .. }) = &point {
+                // A cancelled thread takes the mutex again, too.
+                let back = self.fresh_place(span);
+                let leave = Step::new(Action::Wait2, format!("{text} (cancelled)"), Some(back)).arc(waits);
+                steps.push(leave.when(is_cancelled.clone()));
+                let mut again = again("cancelled", 0);
+                again.to = Some(*place);
+                again.writes.extend(cancelled.writes.iter().cloned());
+                self.emit_from(back, span, again);
             }
             self.frame.current = Some(at);
             self.emit(span, steps);
         }
         self.frame.current = Some(next);
+        if let Some(CancelPoint { place, .. }) = point {
+            self.end_cancelled(place, span);
+        }
         Some(result.map_or(Expr::Const(0), |result| Expr::Cell(result, frame_key())))
     }
 
@@ -166,11 +181,12 @@ impl Lowerer<'_> {
         wait: Wait<'_>,
         places: Vec<WaitingPlace>,
         (mutex, state): (&Object, &State),
-        refused: Option<Step>,
+        others: Vec<Step>,
+        point: Option<&CancelPoint>,
     ) -> Vec<Waiting> {
         let Wait { called, span, .. } = wait;
         let text = self.text(span);
-        let mut steps: Vec<Step> = refused.into_iter().collect();
+        let mut steps: Vec<Step> = others;
         let mut waiting = Vec::new();
         for WaitingPlace { when, condition, row } in places {
             let token: Vec<Expr> = row.into_iter().chain([TransitionBuilder::thread()]).collect();
@@ -186,6 +202,10 @@ impl Lowerer<'_> {
             let waits = ArcData::Take { place: condition.waiters, token: pattern.clone() };
             let woken = ArcData::Take { place: condition.woken, token: pattern };
             waiting.push((Waiting { at, waits, woken }, condition, token));
+        }
+        if let Some(CancelPoint { goes_on, step, .. }) = point {
+            steps = steps.into_iter().map(|step| step.when(goes_on.clone())).collect();
+            steps.push(step.clone());
         }
         self.emit(span, steps);
         if self.options.spurious_wakeups {

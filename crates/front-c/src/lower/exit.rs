@@ -5,15 +5,13 @@
 //! program with handlers goes back through its frames: it sets a cell and leaves the function, and whoever has
 //! called it finds the cell set, runs the handlers of its own frame, and does the same.
 
-use pdnet_net::{Action, BinaryOp, Expr, IntType, Place, Scope, TransitionBuilder};
+use pdnet_net::{Action, Expr, IntType, Place, Scope, TransitionBuilder};
 use pdnet_source::{Diagnostic, Span};
 
 use super::Lowerer;
-use super::flow::binary;
 use super::step::Step;
 use super::survey::is_null;
 use crate::tree::{Expr as TreeExpr, Function};
-use crate::types::Type;
 
 /// A handler that was pushed and not yet popped.
 #[derive(Clone, Debug)]
@@ -24,7 +22,7 @@ pub(crate) struct Cleanup {
 }
 
 impl Lowerer<'_> {
-    /// A call that has to do with handlers or with cancellation; `None` where the name is none of these.
+    /// A call that has to do with handlers; `None` where the name is none of these.
     pub(crate) fn exit_call(
         &mut self,
         name: &str,
@@ -34,40 +32,9 @@ impl Lowerer<'_> {
         match (name, arguments) {
             ("__pdnet_cleanup_push", [routine, argument]) => self.cleanup_push(routine, argument),
             ("__pdnet_cleanup_pop", [execute]) => self.cleanup_pop(execute, span),
-            ("pthread_cancel", [_]) => {
-                let diagnostic = Diagnostic::error("unsupported", "cancellation of threads is not modelled");
-                let diagnostic = diagnostic.at(span, "a thread is cancelled here");
-                self.error(diagnostic.help("let the thread look at a variable, and end by itself"));
-            }
-            // Nobody cancels.
-            ("pthread_testcancel", []) => {
-                self.advance(span, Step::new(Action::Library, self.text(span), None).calling(name));
-            }
-            ("pthread_setcancelstate" | "pthread_setcanceltype", [new, old]) => {
-                self.cancel_state(name, new, old, span);
-            }
             _ => return None,
         }
         Some(Some(Expr::Const(0)))
-    }
-
-    /// Keeps the state, so that the next call can give it back.
-    fn cancel_state(&mut self, called: &str, new: &TreeExpr, old: &TreeExpr, span: Span) {
-        let value = IntType { bits: 1, signed: false };
-        let cell = self.library_cell(called.trim_start_matches("pthread_set"), Scope::Thread, None, value);
-        let key = vec![TransitionBuilder::thread()];
-        let mut state = self.value(new);
-        if !is_null(old) {
-            if !self.is_stable(&state) {
-                state = self.spill(state, IntType::I32, span);
-            }
-            let Some(object) = self.behind(old, &Type::INT, false) else { return };
-            let step = Step::new(Action::Assign, self.text(span), None).calling(called);
-            let step = step.write_object(&object, &Expr::Cell(cell, key.clone()));
-            self.advance(span, self.with_written(step, &object));
-        }
-        let step = Step::new(Action::Library, self.text(span), None).calling(called);
-        self.advance(span, step.write(cell, key, binary(BinaryOp::And, state, Expr::Const(1))));
     }
 
     fn cleanup_push(&mut self, routine: &TreeExpr, argument: &TreeExpr) {
@@ -180,6 +147,7 @@ impl Lowerer<'_> {
             self.emit(span, vec![step]);
             return;
         }
+        step = self.beyond_cancellation(step);
         self.advance(span, step);
         self.unwind(span);
     }

@@ -6,6 +6,7 @@ use pdnet_net::{Action, BinaryOp, CellData, Expr, IntType, Scope, TransitionBuil
 use pdnet_source::{Diagnostic, Span, nearest_name};
 
 use super::Lowerer;
+use super::cancel::is_cancellation_point;
 use super::flow;
 use super::step::Step;
 use crate::tree::{Expr as TreeExpr, Function};
@@ -184,7 +185,11 @@ impl Lowerer<'_> {
         }
         let mut step = Step::new(Action::Library, self.text(span), None).calling(name);
         step.touches = touches;
-        self.advance(span, step);
+        if is_cancellation_point(name) {
+            self.advance_or_cancel(step, span);
+        } else {
+            self.advance(span, step);
+        }
     }
 
     fn unknown_function(&mut self, function: Function, span: Span) {

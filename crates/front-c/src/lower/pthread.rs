@@ -86,6 +86,7 @@ impl Lowerer<'_> {
             ("pthread_timedjoin_np", [thread, result, time])
             | ("pthread_clockjoin_np", [thread, result, _, time]) => {
                 self.discard(time);
+                self.test_cancel(span);
                 return Some(self.join(join(Some(ETIMEDOUT)), thread, result));
             }
             ("pthread_detach" | "thrd_detach", [thread]) => self.detach(name, thread, span),
@@ -107,7 +108,8 @@ impl Lowerer<'_> {
                 let other = other.or_else(|| self.attribute_call(name, arguments, span));
                 let other = other.or_else(|| self.once_call(name, arguments, span));
                 let other = other.or_else(|| self.key_call(name, arguments, span));
-                return other.or_else(|| self.exit_call(name, arguments, span));
+                let other = other.or_else(|| self.exit_call(name, arguments, span));
+                return other.or_else(|| self.cancel_call(name, arguments, span));
             }
         }
         // These functions return 0: success. What they cannot do, they wait for or stop at.
@@ -142,19 +144,22 @@ impl Lowerer<'_> {
         self.library_cell("joined or detached", Scope::Thread, None, value)
     }
 
-    /// Asks that the next step be a fault unless the handle is that of a thread that can be joined.
-    fn check_thread(&mut self, handle: &Expr) -> Expr {
+    /// The number of a thread, from its handle, and whether there is such a thread.
+    pub(crate) fn thread_number_of(&self, handle: &Expr) -> (Expr, Expr) {
         let number = binary(BinaryOp::Sub, handle.clone(), Expr::Const(1));
         let created = Expr::Cell(self.thread_counter, vec![]);
-        let is_thread = Expr::both(
-            Expr::truth(handle.clone()),
-            Expr::binary(BinaryOp::Le, IntType::U64, handle.clone(), created),
-        );
+        let is_created = Expr::binary(BinaryOp::Le, IntType::U64, handle.clone(), created);
+        (number, Expr::both(Expr::truth(handle.clone()), is_created))
+    }
+
+    /// Asks that the next step be a fault unless the handle is that of a thread that can be joined.
+    fn check_thread(&mut self, handle: &Expr) -> Expr {
+        let (number, is_thread) = self.thread_number_of(handle);
         let let_go = self.let_go();
-        self.add_check(is_thread.clone(), Fault::NoThread);
         // Of what is no thread there is no cell.
-        let asked = Expr::cond(is_thread, number.clone(), Expr::Const(0));
-        self.add_check(Expr::logical_not(Expr::Cell(let_go, vec![asked])), Fault::NoThread);
+        let asked = Expr::cond(is_thread.clone(), number.clone(), Expr::Const(0));
+        let is_free = Expr::logical_not(Expr::Cell(let_go, vec![asked]));
+        self.add_check(Expr::both(is_thread, is_free), Fault::NoThread);
         number
     }
 
@@ -272,7 +277,7 @@ impl Lowerer<'_> {
             step = self.with_written(step.write_object(&object, &value), &object);
         }
         let Some(code) = otherwise else {
-            self.advance(span, step);
+            self.advance_or_cancel(step, span);
             return Some(Expr::Const(0));
         };
         let running = Step::new(Action::Library, format!("{} (still runs)", self.text(span)), None);

@@ -64,21 +64,27 @@ impl Lowerer<'_> {
         Some(Some(Expr::Const(0)))
     }
 
+    fn rwlock(&mut self, argument: &TreeExpr) -> Option<Object> {
+        let lock = self.library_object(argument, SyncKind::RwLock)?;
+        self.hide(&lock);
+        Some(lock)
+    }
+
     fn rwlock_init(&mut self, lock: &TreeExpr, span: Span) {
-        let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
+        let Some(lock) = self.rwlock(lock) else { return };
         let step = Step::new(Action::Assign, self.text(span), None).calling("pthread_rwlock_init");
         self.advance(span, step.write_object(&lock, &Expr::Const(0)));
     }
 
     fn rwlock_take(&mut self, called: &str, lock: &TreeExpr, span: Span) {
-        let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
+        let Some(lock) = self.rwlock(lock) else { return };
         let (action, possible, value) = taking(&lock, called.ends_with("wrlock"));
         let step = Step::new(action, self.text(span), None).calling(called);
         self.advance(span, step.when(possible).write_object(&lock, &value));
     }
 
     fn rwlock_try(&mut self, called: &str, otherwise: i64, lock: &TreeExpr, span: Span) -> Option<Expr> {
-        let lock = self.library_object(lock, SyncKind::RwLock)?;
+        let lock = self.rwlock(lock)?;
         let (action, possible, value) = taking(&lock, called.ends_with("wrlock"));
         let text = self.text(span);
         let taken = Step::new(action, format!("{text} (succeeds)"), None);
@@ -90,7 +96,7 @@ impl Lowerer<'_> {
 
     /// The writer gives the lock back; any other thread is taken for one of the readers.
     fn rwlock_unlock(&mut self, lock: &TreeExpr, span: Span) {
-        let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
+        let Some(lock) = self.rwlock(lock) else { return };
         if self.frame.current.is_none() {
             return self.frame.checks.clear();
         }
@@ -109,7 +115,7 @@ impl Lowerer<'_> {
     }
 
     fn rwlock_destroy(&mut self, lock: &TreeExpr, span: Span) {
-        let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
+        let Some(lock) = self.rwlock(lock) else { return };
         self.add_check(Expr::logical_not(lock.load()), Fault::DestroyHeld);
         let step = Step::new(Action::Library, self.text(span), None).calling("pthread_rwlock_destroy");
         self.advance(span, step);

@@ -30,6 +30,7 @@ impl Lowerer<'_> {
             // It gives up at some time while it waits: the same as not waiting at some time.
             ("sem_timedwait", [semaphore, time]) | ("sem_clockwait", [semaphore, _, time]) => {
                 self.discard(time);
+                self.test_cancel(span);
                 return Some(self.try_down(name, ETIMEDOUT, semaphore, span));
             }
             ("sem_post", [semaphore]) => self.up(semaphore, span),
@@ -60,7 +61,7 @@ impl Lowerer<'_> {
         let count = semaphore.load();
         let less = binary(BinaryOp::Sub, count.clone(), Expr::Const(1));
         let step = Step::new(Action::Down, self.text(span), None).calling("sem_wait");
-        self.advance(span, step.when(Expr::truth(count)).write_object(&semaphore, &less));
+        self.advance_or_cancel(step.when(Expr::truth(count)).write_object(&semaphore, &less), span);
     }
 
     /// Never waits; where it would have to, it sets `errno`.

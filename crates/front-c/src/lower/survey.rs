@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pdnet_source::Span;
 
+use super::cancel::is_cancellation_point;
 use super::points_to::{self, ALLOCATORS, Home, Homes, PointsTo};
 use crate::tree::{
     Callee, Expr, ExprKind, Function, Init, Lvalue, LvalueKind, Program, Stmt, StmtKind, Storage,
@@ -98,7 +99,14 @@ pub(crate) fn survey(program: &Program) -> Survey {
     let roots: Vec<Function> = result.start_routines.iter().copied().chain([program.main]).collect();
     for root in roots {
         if let Some(found) = facts.get_mut(&root) {
-            found.calls.extend(points_to.called_back.iter().map(|&function| (function, 1)));
+            points_to.called_back.iter().for_each(|&function| drop(found.calls.entry(function).or_insert(1)));
+        }
+    }
+    let cancels = facts.values().any(|found| found.library.contains("pthread_cancel"));
+    for found in facts.values_mut().filter(|_| cancels) {
+        if found.library.iter().any(|name| is_cancellation_point(name)) {
+            found.exits = true;
+            points_to.at_exit.iter().for_each(|&function| drop(found.calls.entry(function).or_insert(1)));
         }
     }
     for found in facts.values() {
@@ -148,7 +156,7 @@ struct Facts {
     moves_atomic: bool,
     /// It has labels: anything in it can happen again.
     jumps: bool,
-    /// It calls `pthread_exit`.
+    /// It calls `pthread_exit`, or what ends a cancelled thread.
     exits: bool,
     /// How many keys it creates.
     keys: u32,
