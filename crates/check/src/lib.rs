@@ -8,6 +8,7 @@
 mod engine;
 mod property;
 mod replay;
+mod stuck;
 mod verdict;
 
 pub use engine::{Control, Engine, Limits, Observer, Progress, Request, Silent};

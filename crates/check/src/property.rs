@@ -27,6 +27,19 @@ pub enum PropertyKind {
     NeverFires(Vec<Transition>),
     /// No reachable deadlock.
     NoDeadlock,
+    /// No reachable marking with a data race ([`pdnet_net::Interpreter::races`]). A run that comes to one is a
+    /// violation whatever comes after it.
+    NoRace,
+    /// No thread is left behind: there is no reachable marking in which some thread can move, another one
+    /// has not ended, does not wait for the end of a thread and moves in no continuation, and some continuation
+    /// never ends the process.
+    ///
+    /// The last condition keeps out what is normal: threads that still wait when `main` returns. So does the one
+    /// on joins: who waits for the end of a thread that works forever is not deadlocked, and where that thread
+    /// is, it is a thread left behind itself. A marking
+    /// from which undefined behaviour, a bound of the model or a sampled input can be met counts for nothing:
+    /// not all of its continuations are known.
+    NoPartialDeadlock,
     /// The formula holds on every infinite run; a run that ends or deadlocks repeats its last state. What meets
     /// a failed assumption, a bound or undefined behaviour is no infinite run; but a prefix that breaks the
     /// formula whatever comes after it is a violation also where undefined behaviour follows.
@@ -54,6 +67,31 @@ impl Property {
     pub fn no_deadlock() -> Self {
         let text = "some thread can move until the process ends".to_owned();
         Self { name: "deadlock".to_owned(), text, class: "no-deadlock", kind: PropertyKind::NoDeadlock }
+    }
+
+    /// The check `race`: no data race.
+    #[must_use]
+    pub fn no_race() -> Self {
+        let text = "no two threads access the same memory at once, one of them writing".to_owned();
+        Self { name: "race".to_owned(), text, class: "no-data-race", kind: PropertyKind::NoRace }
+    }
+
+    /// The check `partial-deadlock`: no thread is blocked for good while the process goes on.
+    #[must_use]
+    pub fn no_partial_deadlock() -> Self {
+        let text = "no thread is blocked forever while the process goes on".to_owned();
+        let (name, class) = ("partial-deadlock".to_owned(), "no-partial-deadlock");
+        Self { name, text, class, kind: PropertyKind::NoPartialDeadlock }
+    }
+
+    /// The check `termination`: the formula `F end`.
+    #[must_use]
+    pub fn termination(net: &Net) -> Self {
+        let expr = net.ended.map_or(Expr::Const(0), |ended| Expr::Marked(ended, Vec::new()));
+        let atoms = vec![AtomData { text: "end".to_owned(), expr }];
+        let kind = PropertyKind::Ltl { formula: Ltl::finally(Ltl::Atom(pdnet_base::Idx::new(0))), atoms };
+        let text = "every run ends the process: F end".to_owned();
+        Self { name: "termination".to_owned(), text, class: "termination", kind }
     }
 
     /// The check `arithmetic`: no division by zero, no shift by more bits than there are.

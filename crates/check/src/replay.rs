@@ -2,13 +2,15 @@
 //!
 //! An engine's word is not enough: a run is shown only after every one of its steps was found enabled by
 //! the interpreter, and after the run as a whole was found to break the property, by the meaning of the
-//! formula rather than by an automaton.
+//! formula rather than by an automaton. That a thread never moves again is a statement about all continuations:
+//! see `stuck.rs`.
 
 use std::fmt;
 
 use pdnet_logic::Ltl;
 use pdnet_net::{Firing, Interpreter, Marking, Net, Successor};
 
+use crate::stuck::may_be_stuck;
 use crate::{Fairness, Property, PropertyKind, Trace, TraceEnd};
 
 /// One step of a replayed run.
@@ -106,7 +108,10 @@ pub fn replay(
         PropertyKind::NeverFires(transitions) => {
             trace.prefix.last().is_some_and(|firing| transitions.contains(&firing.transition))
         }
-        PropertyKind::NoDeadlock | PropertyKind::Ltl { .. } => false,
+        PropertyKind::NoDeadlock
+        | PropertyKind::NoRace
+        | PropertyKind::NoPartialDeadlock
+        | PropertyKind::Ltl { .. } => false,
     };
     // A step that must not fire may have no successor: it is the end of the run.
     let may_be_cut = last_is_target && trace.end == TraceEnd::Any;
@@ -128,12 +133,20 @@ pub fn replay(
             }
             Vec::new()
         }
-        TraceEnd::Any => Vec::new(),
+        TraceEnd::Any | TraceEnd::Race(_) | TraceEnd::Stuck(_) => Vec::new(),
     };
     let result = Replay { initial, initial_letter, prefix, cycle, end: trace.end.clone(), starved };
     let breaks = match &property.kind {
         PropertyKind::NeverFires(_) => last_is_target,
         PropertyKind::NoDeadlock => interpreter.is_deadlock(&at_cycle),
+        PropertyKind::NoRace => match &result.end {
+            TraceEnd::Race(race) => interpreter.races(&at_cycle).contains(race),
+            TraceEnd::Cycle(_) | TraceEnd::Stutter | TraceEnd::Any | TraceEnd::Stuck(_) => false,
+        },
+        PropertyKind::NoPartialDeadlock => match &result.end {
+            TraceEnd::Stuck(thread) => may_be_stuck(net, &at_cycle, *thread),
+            TraceEnd::Cycle(_) | TraceEnd::Stutter | TraceEnd::Any | TraceEnd::Race(_) => false,
+        },
         PropertyKind::Ltl { formula, .. } => breaks_formula(formula, &result),
     };
     if !breaks {
@@ -207,6 +220,7 @@ fn breaks_formula(formula: &Ltl, run: &Replay) -> bool {
             let mut continuations = [last, 0, u64::MAX].into_iter().chain(turned);
             continuations.all(|letter| !formula.holds_on_lasso(&letters, &[letter]))
         }
+        TraceEnd::Race(_) | TraceEnd::Stuck(_) => false,
     }
 }
 

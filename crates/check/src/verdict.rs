@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use pdnet_net::{Bound, Fault, Firing};
+use pdnet_net::{Bound, Fault, Firing, Race};
 use pdnet_source::Pos;
 
 /// The answer to one property.
@@ -36,6 +36,10 @@ pub enum TraceEnd {
     /// The prefix alone breaks the property, whatever comes after. Where the property is that transitions
     /// never fire, the last step may be one without successor (a fault).
     Any,
+    /// The last marking has this data race.
+    Race(Box<Race>),
+    /// This thread never moves again after the last marking, although others do.
+    Stuck(i64),
 }
 
 /// Why an answer is not known. A limit is an ordinary outcome.
@@ -65,6 +69,8 @@ pub enum StopReason {
     Sampled {
         /// Where in the program.
         pos: Option<Pos>,
+        /// Which input, and what was in the way.
+        note: Option<String>,
     },
     /// A run reached undefined behaviour, after which it means nothing.
     Undefined {
@@ -108,7 +114,8 @@ impl fmt::Display for StopReason {
             Self::Interrupted => write!(f, "interrupted"),
             Self::Bound { bound, limit: None, .. } => write!(f, "bound on the {bound}"),
             Self::Bound { bound, limit: Some(limit), .. } => write!(f, "bound on the {bound}: {limit}"),
-            Self::Sampled { .. } => write!(f, "an input was sampled"),
+            Self::Sampled { note: None, .. } => write!(f, "an input was sampled"),
+            Self::Sampled { note: Some(note), .. } => write!(f, "an input was sampled: {note}"),
             Self::Undefined { fault, .. } => write!(f, "undefined behaviour: {fault}"),
             Self::Unsupported(what) => write!(f, "not supported: {what}"),
         }

@@ -10,8 +10,9 @@ use crate::units::{parse_bytes, parse_count, parse_duration};
 const AFTER_HELP: &str = "\
 Examples:
   pdnet check counter.c                          the properties in its comments, or the default checks
-  pdnet check counter.c --check assert,deadlock
+  pdnet check counter.c --check race,partial-deadlock
   pdnet check peterson.c --ltl 'G(flag1 == 1 -> F(crit == 1))' --fair weak
+  pdnet check main.c queue.c -I include -DSIZE=2
   pdnet check task.c --prp unreach-call.prp --format json --timeout 5m --memory 4G
   pdnet check task.yml --witness witness.yml     a task of SV-COMP, with a witness for other tools
   pdnet net counter.c --format dot | dot -Tsvg > counter.svg
@@ -27,7 +28,7 @@ The last line of `check` is one of
   Verification result: FALSE (valid-ltl)
   Verification result: UNKNOWN (memory limit 4 GiB)";
 
-/// A model checker for multi-threaded C programs: LTL properties, assertions, deadlocks.
+/// A model checker for multi-threaded C programs: LTL properties, assertions, deadlocks, data races.
 #[derive(Debug, Parser)]
 #[command(name = "pdnet", version, after_help = AFTER_HELP, arg_required_else_help = true, max_term_width = 110)]
 pub(crate) struct Cli {
@@ -45,8 +46,9 @@ pub(crate) enum Command {
     /// Check properties of a program.
     ///
     /// Properties come from the options --ltl, --prp and --check; where none of them is given, from the task
-    /// definition, if there is one; else from comments `//@ ltl NAME: FORMULA` and `//@ check NAMES` in the program; where there are none either,
-    /// the checks assert and deadlock are done. For each property there is one answer: it holds, it is
+    /// definition, if there is one; else from comments `//@ ltl NAME: FORMULA` and `//@ check NAMES` in the
+    /// program; where there are none either, the checks assert, deadlock and race are done. For each property
+    /// there is one answer: it holds, it is
     /// violated by a run that is shown, or it is not known, with the reason.
     Check(CheckArgs),
     /// Print the net of a program.
@@ -59,8 +61,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckArgs {
-    /// The program: a C file (.c), or a preprocessed one (.i); or a task definition of SV-COMP (.yml).
-    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) properties: PropertyArgs,
     /// Which infinite runs count for formulas.
@@ -73,10 +75,11 @@ pub(crate) struct CheckArgs {
     pub(crate) front: FrontArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    /// Which reductions of the net to use.
+    /// Which reductions to use.
     ///
-    /// There are none yet; a formula with the operator X is accepted only with `none`, since reductions do
-    /// not preserve it.
+    /// There is one, `local-first`: steps that no other thread can notice are taken at once, so that their
+    /// order makes no states. Verdicts are the same without it; runs to assertions and deadlocks are then
+    /// shortest. A formula with the operator X is accepted only with `none`, since reductions do not preserve it.
     #[arg(long, value_enum, default_value_t = Reduce::All, value_name = "WHICH", help_heading = "Search")]
     pub(crate) reduce: Reduce,
     /// How to print the result: for people, or as one JSON object.
@@ -98,6 +101,20 @@ pub(crate) struct CheckArgs {
     pub(crate) progress: When,
 }
 
+/// Where the program is.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ProgramArgs {
+    /// The program: C files (.c), or preprocessed ones (.i). Several are linked to one program. Or, for
+    /// `check`, a task definition of SV-COMP (.yml).
+    #[arg(value_name = "FILE", required_unless_present = "compile_commands")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Take folders of headers and macros from a compilation database (compile_commands.json).
+    ///
+    /// The database, or the folder with it. Without FILE, all its C files are linked to one program.
+    #[arg(long, value_name = "FILE", help_heading = "Program")]
+    pub(crate) compile_commands: Option<PathBuf>,
+}
+
 /// Which properties.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Properties")]
@@ -113,10 +130,15 @@ pub(crate) struct PropertyArgs {
     /// Its lines are `CHECK( init(main()), LTL(FORMULA) )`.
     #[arg(long, value_name = "FILE")]
     pub(crate) prp: Vec<PathBuf>,
-    /// Built-in checks: assert, deadlock, arithmetic, memory, locks; separated by commas.
+    /// Built-in checks, separated by commas: assert, deadlock, partial-deadlock, race, termination,
+    /// arithmetic, overflow, memory, leak, uninitialized, locks.
     ///
     /// assert: assertions, and calls of reach_error. deadlock: no thread can move and the process has not
-    /// ended. arithmetic: division by zero. memory: accesses outside of objects. locks: misuse of mutexes and threads.
+    /// ended. partial-deadlock: a thread is blocked forever while the process goes on. race: data races.
+    /// termination: every run ends the process. arithmetic: division by zero, bad shifts. overflow: signed
+    /// results that do not fit. memory: accesses outside of objects, null and dangling pointers, bad frees.
+    /// leak: blocks not freed at the end. uninitialized: objects read before they are written. locks: misuse
+    /// of locks and threads.
     #[arg(long, value_name = "NAMES")]
     pub(crate) check: Vec<String>,
     /// Only this property of the task definition, by the name of its file without .prp; repeatable.
@@ -169,6 +191,16 @@ pub(crate) struct FrontArgs {
     /// A run that calls deeper is not followed, and makes the answer unknown.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) depth: u32,
+    /// The largest number of blocks that a thread has at a time from one call of malloc in the source.
+    ///
+    /// A run that allocates more is not followed, and makes the answer unknown.
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=127))]
+    pub(crate) max_blocks: u32,
+    /// The largest number of elements of an allocated block whose size is not constant.
+    ///
+    /// A run that allocates a larger one is not followed, and makes the answer unknown.
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub(crate) max_elements: u32,
 }
 
 /// When to give up. That is an ordinary outcome: unknown, with what was found up to then.
@@ -191,8 +223,8 @@ pub(crate) struct LimitArgs {
 /// `pdnet net`.
 #[derive(Debug, Args)]
 pub(crate) struct NetArgs {
-    /// The program: a C file (.c), or a preprocessed one (.i).
-    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
     /// How to print the net: in its text form, as a graph for Graphviz, or as JSON.
     #[arg(long, value_enum, default_value_t = NetFormat::Text, value_name = "FORMAT")]
     pub(crate) format: NetFormat,
@@ -315,6 +347,8 @@ impl FrontArgs {
             spurious_wakeups: self.spurious_wakeups,
             max_threads: self.max_threads,
             max_depth: self.depth,
+            max_blocks: self.max_blocks,
+            max_elements: self.max_elements,
             ..Default::default()
         }
     }

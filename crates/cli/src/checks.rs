@@ -9,38 +9,74 @@ use pdnet_source::{Diagnostic, Span, nearest_name};
 pub(crate) enum Check {
     Assert,
     Deadlock,
+    PartialDeadlock,
+    Race,
+    Termination,
     Arithmetic,
+    Overflow,
     Memory,
+    Leak,
+    Uninitialized,
     Locks,
+    /// A part of `memory` that the competition asks for on its own.
+    ValidDeref,
+    /// Another part of `memory`.
+    ValidFree,
 }
 
 /// What is checked where the user asks for nothing.
-pub(crate) const DEFAULT: [Check; 2] = [Check::Assert, Check::Deadlock];
-
-/// Names of checks that will come.
-const PLANNED: [&str; 6] = ["partial-deadlock", "race", "overflow", "leak", "uninitialized", "termination"];
+pub(crate) const DEFAULT: [Check; 3] = [Check::Assert, Check::Deadlock, Check::Race];
 
 impl Check {
-    const ALL: [Self; 5] = [Self::Assert, Self::Deadlock, Self::Arithmetic, Self::Memory, Self::Locks];
+    const ALL: [Self; 13] = [
+        Self::Assert,
+        Self::Deadlock,
+        Self::PartialDeadlock,
+        Self::Race,
+        Self::Termination,
+        Self::Arithmetic,
+        Self::Overflow,
+        Self::Memory,
+        Self::Leak,
+        Self::Uninitialized,
+        Self::Locks,
+        Self::ValidDeref,
+        Self::ValidFree,
+    ];
 
     /// The name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Assert => "assert",
             Self::Deadlock => "deadlock",
+            Self::PartialDeadlock => "partial-deadlock",
+            Self::Race => "race",
+            Self::Termination => "termination",
             Self::Arithmetic => "arithmetic",
+            Self::Overflow => "overflow",
             Self::Memory => "memory",
+            Self::Leak => "leak",
+            Self::Uninitialized => "uninitialized",
             Self::Locks => "locks",
+            Self::ValidDeref => "valid-deref",
+            Self::ValidFree => "valid-free",
         }
     }
 
-    /// What it says, as a property file would. The last two are no properties of the competition; their
-    /// words are made like those of it.
+    /// What it says, as a property file would. Some are no properties of the competition; their words are
+    /// made like those of it.
     pub(crate) const fn formula(self) -> &'static str {
         match self {
             Self::Assert => "G ! call(reach_error())",
             Self::Deadlock => "G ! deadlock",
-            Self::Memory => "G valid-deref",
+            Self::PartialDeadlock => "G ! partial-deadlock",
+            Self::Race => "G ! data-race",
+            Self::Termination => "F end",
+            Self::Memory | Self::ValidDeref => "G valid-deref",
+            Self::ValidFree => "G valid-free",
+            Self::Leak => "G valid-memcleanup",
+            Self::Overflow => "G ! overflow",
+            Self::Uninitialized => "G ! uninitialized",
             Self::Arithmetic => "G ! arithmetic-error",
             Self::Locks => "G valid-locks",
         }
@@ -51,8 +87,16 @@ impl Check {
         match self {
             Self::Assert => Property::assertions(net),
             Self::Deadlock => Property::no_deadlock(),
+            Self::PartialDeadlock => Property::no_partial_deadlock(),
+            Self::Race => Property::no_race(),
+            Self::Termination => Property::termination(net),
             Self::Arithmetic => Property::arithmetic(net),
+            Self::Overflow => Property::overflow(net),
             Self::Memory => Property::memory(net),
+            Self::Leak => Property::leak(net),
+            Self::Uninitialized => Property::uninitialised(net),
+            Self::ValidDeref => Property::valid_deref(net),
+            Self::ValidFree => Property::valid_free(net),
             Self::Locks => Property::locks(net),
         }
     }
@@ -64,18 +108,9 @@ impl Check {
         }
         let names: Vec<&str> = Self::ALL.iter().map(|check| check.name()).collect();
         let list = names.join(", ");
-        if PLANNED.contains(&name) {
-            return Err(Diagnostic::error(
-                "unsupported-check",
-                format!("the check `{name}` does not exist yet"),
-            )
-            .at(span, "not in this version")
-            .help(format!("checks of this version: {list}")));
-        }
         let diagnostic = Diagnostic::error("unknown-check", format!("there is no check `{name}`"))
             .at(span, "unknown name");
-        let known = names.iter().chain(&PLANNED).copied();
-        Err(match nearest_name(name, known) {
+        Err(match nearest_name(name, names.iter().copied()) {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None => diagnostic.help(format!("checks of this version: {list}")),
         })

@@ -12,6 +12,7 @@ mod bug;
 mod checks;
 mod engine;
 mod exit;
+mod inputs;
 mod job;
 mod memory;
 mod net;
@@ -55,7 +56,7 @@ fn run() -> ExitStatus {
     };
     let mut session = Session::new(cli.color);
     let result = match &cli.command {
-        Command::Check(args) => pipeline::check(args, &mut session, engine::engine().as_ref()),
+        Command::Check(args) => pipeline::check(args, &mut session, engine::engine(args.reduce).as_ref()),
         Command::Net(args) => net::print_net(args, &mut session),
         Command::Automaton(args) => automaton::print_automaton(args, &mut session),
     };

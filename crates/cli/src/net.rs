@@ -1,21 +1,18 @@
 //! `pdnet net`: the net of a program.
 
-use pdnet_front_c::{load, lower};
+use pdnet_front_c::lower;
 use pdnet_report::{net_dot, net_json};
 
 use crate::args::{NetArgs, NetFormat};
 use crate::exit::{ExitStatus, Failure};
+use crate::inputs::load_program;
 use crate::pipeline::{refused, verify};
 use crate::session::Session;
 
 /// Prints the net, as it is before any property asks for observers.
 pub(crate) fn print_net(args: &NetArgs, session: &mut Session) -> Result<ExitStatus, Failure> {
-    let loaded = load(
-        &mut session.map,
-        &args.file,
-        &args.front.load_options(args.front.data_model().unwrap_or_default()),
-    )
-    .map_err(refused)?;
+    let model = args.front.data_model().unwrap_or_default();
+    let loaded = load_program(&mut session.map, &args.program, &args.front, model).map_err(refused)?;
     let lowered = lower(&session.map, &loaded.program, &[], &args.front.lower_options()).map_err(refused)?;
     session.show(&loaded.warnings);
     session.show(&lowered.warnings);

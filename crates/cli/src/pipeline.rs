@@ -1,13 +1,15 @@
 //! `pdnet check`: the way from a file to a verdict, read from top to bottom.
 
 use pdnet_check::{AtomData, Engine, Property, PropertyKind};
-use pdnet_front_c::{Lowered, load, lower};
+use pdnet_front_c::{LowerOptions, Lowered, lower};
 use pdnet_net::{Net, verify_net};
 use pdnet_report::{Answer, Overall, PropertyResult, Report, result_json, result_text, verdict_line};
 use pdnet_source::{Diagnostic, Severity};
 
-use crate::args::{Atomicity, CheckArgs, ResultFormat, When};
+use crate::args::{Atomicity, CheckArgs, FrontArgs, Reduce, ResultFormat, When};
+use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
+use crate::inputs::{load_program, program_name};
 use crate::job::resolve_job;
 use crate::progress::Display;
 use crate::properties::{Properties, Wanted, resolve_properties};
@@ -25,14 +27,15 @@ pub(crate) fn check(
     // What was given: a program, or a task that names one.
     let job = resolve_job(&mut session.map, args).map_err(refused)?;
     // Text to tree.
-    let loaded = load(&mut session.map, &job.program, &args.front.load_options(job.data_model));
+    let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
     let loaded = loaded.map_err(refused)?;
     // What is asked of it.
     let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
     let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, args.reduce);
     let asked = asked.map_err(refused)?;
     // Tree to net.
-    let lowered = lower(&session.map, &loaded.program, &asked.formulas(), &args.front.lower_options());
+    let lowered =
+        lower(&session.map, &loaded.program, &asked.formulas(), &lower_options(&args.front, &asked));
     let lowered = lowered.map_err(refused)?;
     if !args.quiet {
         session.show(&loaded.warnings);
@@ -61,11 +64,12 @@ pub(crate) fn check(
     // Answers to text.
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
-        input: args.file.display().to_string(),
+        input: program_name(&args.program),
         net: &lowered.net,
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.questions)),
+        reductions: crate::engine::reductions(args.reduce),
         notes: notes(args, &asked.notes),
     };
     print(args, session, &report)?;
@@ -99,6 +103,16 @@ pub(crate) fn verify(net: &Net) -> Result<(), Failure> {
     Err(Failure::Bug(format!("the net of the program is not well formed:\n  {}", list.join("\n  "))))
 }
 
+/// What the net must have, by what is asked.
+fn lower_options(front: &FrontArgs, asked: &Properties) -> LowerOptions {
+    LowerOptions {
+        overflow: asked.asks_for(Check::Overflow),
+        leaks: asked.asks_for(Check::Leak),
+        uninitialised: asked.asks_for(Check::Uninitialized),
+        ..front.lower_options()
+    }
+}
+
 /// The properties with what they mean in the net.
 fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec<Property>, Failure> {
     let mut atoms = lowered.atoms.iter();
@@ -107,6 +121,10 @@ fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec<Property>,
         let named = match wanted {
             Wanted::Check(check) => {
                 properties.push(check.property(&lowered.net));
+                continue;
+            }
+            Wanted::Named { check, name, .. } => {
+                properties.push(Property { name: name.clone(), ..check.property(&lowered.net) });
                 continue;
             }
             Wanted::Formula(named) => named,
@@ -140,6 +158,9 @@ fn notes(args: &CheckArgs, asked: &[String]) -> Vec<String> {
         let note = "each statement was taken as one step (--atomicity statement): \
                     what another thread does in the middle of a statement is not seen";
         notes.push(note.to_owned());
+    }
+    if args.reduce == Reduce::None {
+        notes.push("no reduction was used (--reduce none)".to_owned());
     }
     notes
 }

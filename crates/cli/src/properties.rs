@@ -18,6 +18,15 @@ use crate::task::{Task, TaskProperty};
 pub(crate) enum Wanted {
     /// A built-in check.
     Check(Check),
+    /// A built-in check, written as a formula.
+    Named {
+        /// The check.
+        check: Check,
+        /// Its name in the output.
+        name: String,
+        /// The whole property file that it comes from, in the user's words; or what one would say.
+        specification: String,
+    },
     /// A formula.
     Formula(NamedFormula),
 }
@@ -50,10 +59,18 @@ impl Properties {
     /// The formulas, in order.
     pub(crate) fn formulas(&self) -> Vec<Formula> {
         let formulas = self.wanted.iter().filter_map(|wanted| match wanted {
-            Wanted::Check(_) => None,
+            Wanted::Check(_) | Wanted::Named { .. } => None,
             Wanted::Formula(named) => Some(named.formula.clone()),
         });
         formulas.collect()
+    }
+
+    /// Whether a check is among it.
+    pub(crate) fn asks_for(&self, wanted: Check) -> bool {
+        self.wanted.iter().any(|found| match found {
+            Wanted::Check(check) | Wanted::Named { check, .. } => *check == wanted,
+            Wanted::Formula(_) => false,
+        })
     }
 
     /// What was asked for at this place, in the words of property files.
@@ -61,6 +78,7 @@ impl Properties {
         match self.wanted.get(position) {
             Some(Wanted::Check(check)) => property_line(check.formula()),
             Some(Wanted::Formula(named)) => named.specification.clone(),
+            Some(Wanted::Named { specification, .. }) => specification.clone(),
             None => String::new(),
         }
     }
@@ -107,8 +125,7 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     fn default_checks(&mut self) {
         self.found.wanted.extend(checks::DEFAULT.map(Wanted::Check));
-        let note = "no property was asked for: assertions and deadlocks were checked; \
-                    data races are not checked in this version";
+        let note = "no property was asked for: assertions, deadlocks and data races were checked";
         self.found.notes.push(note.to_owned());
     }
 
@@ -175,8 +192,11 @@ impl Resolver<'_> {
             self.formula(Some(name), class, property.formula, property.span);
         }
         for wanted in &mut self.found.wanted[first..] {
-            if let Wanted::Formula(named) = wanted {
-                named.specification = lines.join("\n");
+            match wanted {
+                Wanted::Formula(NamedFormula { specification, .. }) | Wanted::Named { specification, .. } => {
+                    *specification = lines.join("\n")
+                }
+                Wanted::Check(_) => {}
             }
         }
     }
@@ -200,9 +220,14 @@ impl Resolver<'_> {
     }
 
     fn formula(&mut self, name: Option<String>, class: &'static str, formula: Formula, span: Span) {
-        let is_formula = |wanted: &&Wanted| matches!(wanted, Wanted::Formula(_));
+        let is_formula = |wanted: &&Wanted| matches!(wanted, Wanted::Formula(_) | Wanted::Named { .. });
         let number = self.found.wanted.iter().filter(is_formula).count() + 1;
         let name = name.unwrap_or_else(|| format!("ltl-{number}"));
+        if let Some(check) = check_of(&formula) {
+            let specification = property_line(self.text(span));
+            self.found.wanted.push(Wanted::Named { check, name, specification });
+            return;
+        }
         for atom in &formula.atoms {
             if let Some(what) = unsupported(&atom.kind) {
                 let message = format!("`{atom}` cannot be checked yet: {what}");
@@ -235,10 +260,13 @@ const UNSUPPORTED: &str = "unsupported-property";
 /// What an atom of the competition needs that we do not have.
 const fn unsupported(kind: &AtomKind) -> Option<&'static str> {
     match kind {
-        AtomKind::DataRace => Some("there is no check for data races in this version"),
-        AtomKind::Overflow => Some("there is no check for signed overflow in this version"),
-        AtomKind::ValidFree | AtomKind::ValidDeref | AtomKind::ValidMemtrack | AtomKind::ValidMemcleanup => {
-            Some("there is no check of the heap in this version")
+        AtomKind::DataRace => Some("data races are checked only as `G ! data-race`"),
+        AtomKind::Overflow => Some("overflows are checked only as `G ! overflow`"),
+        AtomKind::ValidFree | AtomKind::ValidDeref | AtomKind::ValidMemcleanup => {
+            Some("it is checked only as a whole formula, such as `G valid-deref`")
+        }
+        AtomKind::ValidMemtrack => {
+            Some("whether a block can still be reached is not followed in this version")
         }
         AtomKind::Expr(_)
         | AtomKind::Call { .. }
@@ -252,12 +280,34 @@ const fn unsupported(kind: &AtomKind) -> Option<&'static str> {
     }
 }
 
-/// The competition's name for a formula of a property file.
-fn class_of(formula: &Formula) -> &'static str {
-    let kind = |inner: &Ltl| match inner {
+fn atom_kind<'f>(formula: &'f Formula, inner: &Ltl) -> Option<&'f AtomKind> {
+    match inner {
         Ltl::Atom(atom) => formula.atoms.get(*atom).map(|atom| &atom.kind),
         _ => None,
-    };
+    }
+}
+
+/// The built-in check that a formula asks for.
+fn check_of(formula: &Formula) -> Option<Check> {
+    let Ltl::Globally(inner) = &formula.ltl else { return None };
+    match inner.as_ref() {
+        Ltl::Not(atom) => match atom_kind(formula, atom)? {
+            AtomKind::DataRace => Some(Check::Race),
+            AtomKind::Overflow => Some(Check::Overflow),
+            _ => None,
+        },
+        atom => match atom_kind(formula, atom)? {
+            AtomKind::ValidFree => Some(Check::ValidFree),
+            AtomKind::ValidDeref => Some(Check::ValidDeref),
+            AtomKind::ValidMemcleanup => Some(Check::Leak),
+            _ => None,
+        },
+    }
+}
+
+/// The competition's name for a formula of a property file.
+fn class_of(formula: &Formula) -> &'static str {
+    let kind = |inner: &Ltl| atom_kind(formula, inner);
     match &formula.ltl {
         Ltl::Globally(inner) => match inner.as_ref() {
             Ltl::Not(atom) => match kind(atom) {
@@ -322,6 +372,7 @@ mod tests {
         let properties = resolve_properties(&mut map, args, None, annotations, Reduce::All)?;
         let name = |wanted: &Wanted| match wanted {
             Wanted::Check(check) => check.name().to_owned(),
+            Wanted::Named { check, name, .. } => format!("{name} ({})", check.name()),
             Wanted::Formula(named) => format!("{} = {} ({})", named.name, named.formula, named.class),
         };
         Ok(properties.wanted.iter().map(name).collect())
@@ -337,7 +388,7 @@ mod tests {
 
     #[test]
     fn with_nothing_given_there_are_default_checks() {
-        assert_eq!(names(&args(&[], &[]), &[]).unwrap(), ["assert", "deadlock"]);
+        assert_eq!(names(&args(&[], &[]), &[]).unwrap(), ["assert", "deadlock", "race"]);
     }
 
     #[test]
@@ -349,13 +400,10 @@ mod tests {
     #[test]
     fn errors_point_at_the_word() {
         assert_eq!(error(&args(&[], &["assert, raec"])), ("unknown-check".into(), "raec".into()));
-        assert_eq!(error(&args(&[], &["race"])), ("unsupported-check".into(), "race".into()));
+        assert_eq!(error(&args(&[], &["leaks"])), ("unknown-check".into(), "leaks".into()));
         assert_eq!(error(&args(&[], &[""])), ("unknown-check".into(), String::new()));
         assert_eq!(error(&args(&["a[X] == 1 && \"X\" -> X p"], &[])), ("next-operator".into(), "X".into()));
-        assert_eq!(
-            error(&args(&["G ! data-race"], &[])),
-            ("unsupported-property".into(), "data-race".into())
-        );
+        assert_eq!(error(&args(&["F data-race"], &[])), ("unsupported-property".into(), "data-race".into()));
     }
 
     #[test]

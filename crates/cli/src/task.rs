@@ -22,8 +22,6 @@ pub(crate) struct Task {
     pub(crate) definition: PathBuf,
     /// The files of the program. Not empty.
     pub(crate) inputs: Vec<PathBuf>,
-    /// Where the task names them.
-    pub(crate) inputs_span: Span,
     /// The sizes of the types.
     pub(crate) data_model: Option<DataModel>,
     /// What is asked.
@@ -67,8 +65,7 @@ pub(crate) fn read_task(map: &mut SourceMap, path: &Path) -> Result<Task, Vec<Di
     let properties = reader.properties(&document);
     let data_model = reader.options(&document);
     if reader.errors.is_empty() {
-        let inputs_span = document.get("input_files").map_or(document.span, |node| node.span);
-        return Ok(Task { definition: path.to_owned(), inputs, inputs_span, data_model, properties });
+        return Ok(Task { definition: path.to_owned(), inputs, data_model, properties });
     }
     Err(reader.errors)
 }

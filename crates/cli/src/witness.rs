@@ -20,7 +20,8 @@ pub(crate) fn write_witnesses(
     asked: &Properties,
     report: &Report<'_>,
 ) -> Result<(), Failure> {
-    let inputs = [&job.program].map(|input| (input.display().to_string(), file_hash(input)));
+    let files = job.program.files.iter();
+    let inputs: Vec<_> = files.map(|file| (file.display().to_string(), file_hash(file))).collect();
     let frame = |specification: String| frame(specification, &inputs, job.data_model);
     let write = |path: &Path, text: String| {
         std::fs::write(path, text).map_err(|error| Failure::Output(format!("`{}`", path.display()), error))

@@ -38,9 +38,9 @@ fn bad_inputs() -> Vec<BadInput> {
             &["unknown-function", "input.c:3:10", "frobnicate"],
         ),
         with_program(
-            "a struct",
-            "struct point { int x, y; };\nstruct point p;\nint main(void) {\n  p.x = 1;\n  return 0;\n}\n",
-            &["unsupported", "input.c:4:3", "structs"],
+            "inline assembly",
+            "int main(void) {\n  __asm__ volatile(\"nop\");\n  return 0;\n}\n",
+            &["unsupported", "input.c:2:3", "inline assembly"],
         ),
         with_program(
             "a missing include",

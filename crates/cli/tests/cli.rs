@@ -207,7 +207,8 @@ fn a_violation_has_code_10_and_a_run() {
     for text in ["creates thread 1 (worker)", "reads x = 0", "writes x = 1", "assertion fails: x == 2"] {
         assert!(outcome.stdout.contains(text), "{text} in {}", outcome.stdout);
     }
-    assert!(outcome.stdout.contains("data races are not checked"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("data races were checked"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("violated (no-data-race)"), "{}", outcome.stdout);
     let quiet = folder.pdnet(&["check", "lost.c", "--quiet"]);
     assert_eq!(quiet.stdout, "Verification result: FALSE (unreach-call)\n");
 }
@@ -288,8 +289,11 @@ fn property_files_bring_their_names_and_classes() {
     assert_eq!(outcome.code, 10, "{}{}", outcome.stdout, outcome.stderr);
     assert_eq!(outcome.last_line(), "Verification result: FALSE (unreach-call)");
     let outcome = folder.pdnet(&["check", "error.c", "--prp", "no-data-race.prp"]);
+    assert_eq!(outcome.code, 0, "{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stdout.contains("no-data-race: no two threads"), "{}", outcome.stdout);
+    let outcome = folder.pdnet(&["check", "error.c", "--ltl", "F data-race"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""));
-    assert!(outcome.stderr.contains("no-data-race.prp:1:30"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("only as `G ! data-race`"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -342,4 +346,35 @@ fn nets_come_in_three_formats() {
         assert_eq!((to_file.code, to_file.stdout.as_str()), (0, ""));
         assert_eq!(std::fs::read_to_string(folder.path("net.out")).unwrap(), outcome.stdout);
     }
+}
+
+#[test]
+fn several_files_are_one_program() {
+    let folder = Folder::new(&[
+        (
+            "main.c",
+            "#include <pthread.h>\n#include \"count.h\"\nvoid *run(void *a) { add(); return 0; }\nint main(void) { pthread_t t; pthread_create(&t, 0, run, 0); add(); pthread_join(t, 0);\n  //@ assert count == N;\n  return 0; }\n",
+        ),
+        ("count.c", "#include \"count.h\"\nint count;\nvoid add(void) { count++; }\n"),
+        ("count.h", "extern int count;\nvoid add(void);\n"),
+        (
+            "compile_commands.json",
+            r#"[{"directory": ".", "file": "main.c", "command": "cc -DN=2 -c main.c"}, {"directory": ".", "file": "count.c", "command": "cc -c count.c"}]"#,
+        ),
+    ]);
+    for args in [
+        ["check", "main.c", "count.c", "-DN=2"].as_slice(),
+        &["check", "--compile-commands", "."],
+        &["check", "--compile-commands", "compile_commands.json", "count.c", "main.c"],
+    ] {
+        let outcome = folder.pdnet(args);
+        assert_eq!(outcome.code, 10, "{args:?} {}", outcome.stderr);
+        assert!(outcome.stdout.contains("assertion fails: count == N"), "{}", outcome.stdout);
+        assert!(outcome.stdout.contains("count.c:3"), "{}", outcome.stdout);
+    }
+    let alone = folder.pdnet(&["check", "count.c"]);
+    assert_eq!(alone.code, 2);
+    assert!(alone.stderr.contains("no-main"), "{}", alone.stderr);
+    let net = folder.pdnet(&["net", "main.c", "count.c", "-DN=2"]);
+    assert_eq!(net.code, 0, "{}", net.stderr);
 }

@@ -26,7 +26,7 @@ fn folder(task: &str) -> TempDir {
         ("other.c", BROKEN),
         ("unreach-call.prp", UNREACH),
         ("termination.prp", "CHECK( init(main()), LTL(F end) )\n"),
-        ("valid-memcleanup.prp", "CHECK( init(main()), LTL(G valid-memcleanup) )\n"),
+        ("valid-memtrack.prp", "CHECK( init(main()), LTL(G valid-memtrack) )\n"),
         ("coverage-branches.prp", "COVER( init(main()), FQL(COVER EDGES(@DECISIONEDGE)) )\n"),
         ("t.yml", task),
     ] {
@@ -171,28 +171,28 @@ fn an_answer_that_is_not_expected_is_said_loudly() {
 
 #[test]
 fn what_cannot_be_checked_is_unknown_and_tests_are_left_out() {
-    let more = "  - property_file: valid-memcleanup.prp\n    expected_verdict: true\n  - property_file: coverage-branches.prp\n";
+    let more = "  - property_file: valid-memtrack.prp\n    expected_verdict: true\n  - property_file: coverage-branches.prp\n";
     check(
         &task(&format!("{more}{ENDS}"), ""),
         &[],
         &expect![[r#"
-        exit 5
-        task t.yml:
-          valid-memcleanup is not known (not supported: `valid-memcleanup` cannot be checked yet: there is
-            no check of the heap in this version); the task expects that it holds
-          termination holds, as expected
+            exit 5
+            task t.yml:
+              valid-memtrack is not known (not supported: `valid-memtrack` cannot be checked yet: whether a
+                block can still be reached is not followed in this version); the task expects that it holds
+              termination holds, as expected
 
-        note: coverage-branches asks for tests, not for an answer: it was left out
+            note: coverage-branches asks for tests, not for an answer: it was left out
 
-        Verification result: UNKNOWN (not supported: `valid-memcleanup` cannot be checked yet: there is no check of the heap in this version)
-        --
-    "#]],
+            Verification result: UNKNOWN (not supported: `valid-memtrack` cannot be checked yet: whether a block can still be reached is not followed in this version)
+            --
+        "#]],
     );
 }
 
 #[test]
 fn the_answers_stand_in_the_json_object() {
-    let folder = folder(&task(&format!("{REACH_TRUE}{ENDS}  - property_file: valid-memcleanup.prp\n"), ""));
+    let folder = folder(&task(&format!("{REACH_TRUE}{ENDS}  - property_file: valid-memtrack.prp\n"), ""));
     let outcome = pdnet(folder.path(), &["check", "t.yml", "--format", "json"]);
     let from = outcome.stdout.find("\"task\"").expect("a task");
     let to = outcome.stdout.find("\"notes\"").expect("notes");
@@ -217,9 +217,9 @@ fn the_answers_stand_in_the_json_object() {
                 "agreement": "expected"
               },
               {
-                "name": "valid-memcleanup",
+                "name": "valid-memtrack",
                 "verdict": "unknown",
-                "reason": "not supported: `valid-memcleanup` cannot be checked yet: there is no check of the heap in this version",
+                "reason": "not supported: `valid-memtrack` cannot be checked yet: whether a block can still be reached is not followed in this version",
                 "expected": null,
                 "subproperty": null,
                 "agreement": null
@@ -307,13 +307,16 @@ fn bad_tasks_are_refused_with_their_place() {
         ("format_version: '2.0'\ninput_files: ['*.c']\n".to_owned(), &[], expect![[r#"
             exit 2
             --
-            error[several-files]: the program of this task has 2 files
-             --> t.yml:2:14
+            error[redefined]: the function `main` is defined twice
+             --> other.c:3:5
               |
-            2 | input_files: ['*.c']
-              |              ^^^^^^^ programs of one file are read in this version
+            3 | int main(void) {
+              |     ^^^^ second definition
               |
-              = note: broken.c, other.c
+             ::: broken.c:3:5
+              |
+            3 | int main(void) {
+              |     ---- first definition
         "#]]),
         (
             task(
@@ -363,14 +366,14 @@ fn bad_tasks_are_refused_with_their_place() {
               |
               = help: did you mean `unreach-call`?
         "#]]),
-        (task("  - property_file: valid-memcleanup.prp\n", ""), &[], expect![[r#"
+        (task("  - property_file: valid-memtrack.prp\n", ""), &[], expect![[r#"
             exit 2
             --
-            error[unsupported-property]: `valid-memcleanup` cannot be checked yet: there is no check of the heap in this version
-             --> valid-memcleanup.prp:1:28
+            error[unsupported-property]: `valid-memtrack` cannot be checked yet: whether a block can still be reached is not followed in this version
+             --> valid-memtrack.prp:1:28
               |
-            1 | CHECK( init(main()), LTL(G valid-memcleanup) )
-              |                            ^^^^^^^^^^^^^^^^ not in this version
+            1 | CHECK( init(main()), LTL(G valid-memtrack) )
+              |                            ^^^^^^^^^^^^^^ not in this version
         "#]]),
         (task("  - property_file: coverage-branches.prp\n", ""), &[], expect![[r#"
             exit 2

@@ -91,8 +91,15 @@ fn check_violation(text: &str, sources: &[(String, String)]) -> Vec<String> {
     let (mut n_threads, mut in_cycle, mut lines) = (0, false, Vec::new());
     for (position, segment) in segments.iter().enumerate() {
         let waypoints = segment["segment"].as_vec().expect("waypoints");
-        let [waypoint] = waypoints.as_slice() else { panic!("one waypoint in a segment") };
-        let waypoint = &waypoint["waypoint"];
+        let is_race = waypoints.len() == 2 && position + 1 == segments.len();
+        assert!(is_race || waypoints.len() == 1, "one waypoint in a segment, but for the accesses of a race");
+        for other in &waypoints[1..] {
+            let (first, other) = (&waypoints[0]["waypoint"], &other["waypoint"]);
+            check_waypoint(other, sources);
+            assert_eq!((string(&first["type"]), string(&other["type"])), ("target", "target"));
+            assert_ne!(integer(&first["thread_id"]), integer(&other["thread_id"]), "two threads race");
+        }
+        let waypoint = &waypoints[0]["waypoint"];
         check_waypoint(waypoint, sources);
         let (kind, action) = (string(&waypoint["type"]), string(&waypoint["action"]));
         let is_last = position + 1 == segments.len();

@@ -24,9 +24,16 @@ fn below(cell: Place, limit: i64) -> Vec<AtomData> {
 }
 
 fn run(name: &str, net: &Net, kind: PropertyKind, fairness: Fairness) {
+    for local_first in [false, true] {
+        run_one(name, net, kind.clone(), fairness, local_first);
+    }
+}
+
+fn run_one(name: &str, net: &Net, kind: PropertyKind, fairness: Fairness, local_first: bool) {
+    let name = if local_first { format!("  {name}, local first") } else { name.to_owned() };
     let properties = [property(kind)];
     let request = Request { net, properties: &properties, fairness, limits: Limits::default() };
-    let outcome = &Explicit.check(&request, &mut Silent)[0];
+    let outcome = &Explicit { local_first }.check(&request, &mut Silent)[0];
     let stats = outcome.stats;
     let verdict = match &outcome.verdict {
         Verdict::Holds => "holds".to_owned(),
@@ -34,7 +41,7 @@ fn run(name: &str, net: &Net, kind: PropertyKind, fairness: Fairness) {
         Verdict::Unknown(reason) => format!("unknown: {reason}"),
     };
     println!(
-        "{name:32} {:>9} states {:>9} transitions {:6.3} s {:9.0} states/s {:5.1} bytes/state  {verdict}",
+        "{name:40} {:>9} states {:>9} transitions {:6.3} s {:9.0} states/s {:5.1} bytes/state  {verdict}",
         stats.states,
         stats.transitions,
         stats.seconds,

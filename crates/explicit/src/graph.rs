@@ -5,10 +5,11 @@ use std::ops::{ControlFlow, Range};
 use pdnet_base::{FxHashMap, Idx as _, IndexVec};
 use pdnet_check::{Progress, StopReason};
 use pdnet_net::{Action, Firing, Net, Transition};
-use pdnet_space::{Compiled, Outcome, State, StateId, StateStore, Successors};
+use pdnet_space::{Ample, Compiled, Outcome, State, StateId, StateStore};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::notes::{self, Notes};
+use crate::stepper::Stepper;
 
 /// A net, compiled, with what every search asks about its transitions.
 pub(crate) struct Model<'a> {
@@ -17,14 +18,16 @@ pub(crate) struct Model<'a> {
     pub(crate) notable: IndexVec<Transition, bool>,
     /// Some run may be removed by a failed assumption.
     pub(crate) has_assumptions: bool,
+    /// Whether searches may leave out steps.
+    pub(crate) reduces: bool,
 }
 
 impl<'a> Model<'a> {
-    pub(crate) fn new(net: &'a Net, compiled: &'a Compiled) -> Self {
+    pub(crate) fn new(net: &'a Net, compiled: &'a Compiled, reduces: bool) -> Self {
         let notable =
             net.transitions.indices().map(|transition| notes::is_notable(net, transition)).collect();
         let has_assumptions = net.transitions.iter().any(|data| data.action == Action::AssumeFail);
-        Self { net, compiled, notable, has_assumptions }
+        Self { net, compiled, notable, has_assumptions, reduces }
     }
 }
 
@@ -44,7 +47,7 @@ const UNKNOWN: Node = Node { first_edge: 0, n_edges: 0, is_expanded: false, enab
 pub(crate) struct Graph<'a> {
     pub(crate) model: &'a Model<'a>,
     store: StateStore,
-    successors: Successors<'a>,
+    stepper: Stepper<'a>,
     /// The state that the generator of successors holds.
     loaded: Option<StateId>,
     nodes: Vec<Node>,
@@ -55,11 +58,12 @@ pub(crate) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    pub(crate) fn new(model: &'a Model<'a>) -> Self {
+    /// The graph, or with a reduction, what is left of it.
+    pub(crate) fn new(model: &'a Model<'a>, ample: Option<Ample>) -> Self {
         Self {
             model,
             store: StateStore::new(model.compiled),
-            successors: Successors::new(model.compiled),
+            stepper: Stepper::new(model, ample),
             loaded: None,
             nodes: Vec::new(),
             targets: Vec::new(),
@@ -129,6 +133,11 @@ impl<'a> Graph<'a> {
         self.notable.get(&state).is_some_and(|transitions| transitions.iter().any(is_fault))
     }
 
+    /// Whether something has to be noted of an expanded state: not all that can come after it is known.
+    pub(crate) fn is_notable(&self, state: StateId) -> bool {
+        self.notable.contains_key(&state)
+    }
+
     /// Adds what has to be noted of an expanded state.
     pub(crate) fn note(&self, state: StateId, notes: &mut Notes) {
         if let Some(transitions) = self.notable.get(&state) {
@@ -139,10 +148,10 @@ impl<'a> Graph<'a> {
     /// The state in its working form.
     pub(crate) fn state(&mut self, state: StateId) -> &State {
         if self.loaded != Some(state) {
-            self.store.load(state, self.successors.current_mut());
+            self.stepper.load(&self.store, state);
             self.loaded = Some(state);
         }
-        self.successors.current()
+        self.stepper.current()
     }
 
     fn expand(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), StopReason> {
@@ -153,8 +162,8 @@ impl<'a> Graph<'a> {
         let mut stop = None;
         let (n_before, other_bytes) = (self.store.len(), self.bytes() - self.store.bytes());
         let mut n_firings = 0_u64;
-        let Self { model, store, successors, targets, movers, notable, .. } = self;
-        let result = successors.for_each(|step, next| {
+        let Self { model, store, stepper, targets, movers, notable, .. } = self;
+        let result = stepper.for_each(|step, next, _| {
             node.enabled |= 1 << step.thread;
             n_firings += 1;
             if n_firings.is_multiple_of(FIRINGS) {
@@ -196,32 +205,17 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// The first firing of the thread that leads from one state to the other.
-    pub(crate) fn firing(&mut self, from: StateId, mover: u8, to: StateId) -> Option<Firing> {
+    /// The firings of the first way from one state to the other.
+    pub(crate) fn firings_to(&mut self, from: StateId, to: StateId) -> Vec<Firing> {
         let _ = self.state(from);
-        let Self { store, successors, .. } = self;
-        find_firing(store, successors, Some(u32::from(mover)), to)
+        self.stepper.find(&mut self.store, None, to)
     }
-}
 
-/// The first firing of the loaded state that leads to the other, by the thread if one is named. Firings are
-/// not stored: a trace has few steps, and a search has many.
-pub(crate) fn find_firing(
-    store: &mut StateStore,
-    successors: &mut Successors<'_>,
-    thread: Option<u32>,
-    to: StateId,
-) -> Option<Firing> {
-    let mut found = None;
-    let _ = successors.for_each(|step, next| {
-        let is_mover = thread.is_none_or(|thread| thread == step.thread);
-        if is_mover && step.outcome == Outcome::State && store.insert(next).is_ok_and(|(id, _)| id == to) {
-            found = Some(step.firing());
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    });
-    found
+    /// The firings of the first way from one state to the other that begins with a step of the thread.
+    pub(crate) fn firings(&mut self, from: StateId, mover: u8, to: StateId) -> Vec<Firing> {
+        let _ = self.state(from);
+        self.stepper.find(&mut self.store, Some(u32::from(mover)), to)
+    }
 }
 
 fn progress(n_states: usize, n_edges: usize, bytes: usize) -> Progress {

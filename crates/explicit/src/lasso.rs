@@ -17,7 +17,7 @@ type Step = (StateId, u8, StateId);
 /// The firings of a path; repetitions of a last state are no firings.
 pub(crate) fn firings(graph: &mut Graph<'_>, path: &[Step]) -> Vec<Firing> {
     let moves = path.iter().filter(|(_, mover, _)| *mover != NOBODY);
-    moves.filter_map(|&(from, mover, to)| graph.firing(from, mover, to)).collect()
+    moves.flat_map(|&(from, mover, to)| graph.firings(from, mover, to)).collect()
 }
 
 /// How a run goes on after a path that decides: in any way, unless the path repeats a last state already.

@@ -1,7 +1,8 @@
 //! The explicit-state engine: it visits the reachable states one by one.
 //!
-//! Properties that a single state or step can break (assertions, deadlocks, invariants) share one
-//! breadth-first search, so that their counterexamples are shortest. Other formulas are checked one by one on
+//! Properties that a single state or step can break (assertions, deadlocks, data races, invariants) share one
+//! breadth-first search, so that their counterexamples are short (shortest, where the reduction is off). Other
+//! formulas are checked one by one on
 //! the product of the net with the automaton of the negated formula.
 //!
 //! | module | what it holds |
@@ -12,6 +13,8 @@
 //! | `budget` | limits and progress |
 //! | `graph` | the reachable states with their edges, found on demand |
 //! | `continuation` | whether a run goes on forever in spite of assumptions |
+//! | `partial` | threads that are blocked forever while others go on |
+//! | `stepper` | the steps of a state that a search has to look at |
 //! | `product` | the net times an automaton |
 //! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
 //! | `emptiness` | accepting components of the product, with fairness |
@@ -47,24 +50,39 @@ mod invariant;
 mod lasso;
 mod ltl;
 mod notes;
+mod partial;
 mod prefix;
 mod product;
 mod safety;
 mod scc;
+mod stepper;
 mod streett;
 
 use pdnet_check::{
     Engine, Fairness, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
 };
-use pdnet_space::Compiled;
+use pdnet_net::Expr;
+use pdnet_space::{Compiled, Observed, Races};
 
 use crate::budget::Budget;
 use crate::graph::{Graph, Model};
 use crate::safety::{Goal, Safety};
+use crate::stepper::reduction;
 
 /// The explicit-state engine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Explicit;
+#[derive(Clone, Copy, Debug)]
+pub struct Explicit {
+    /// Whether steps that no other thread can notice go first ([`pdnet_space::Ample`]). Only searches that
+    /// this leaves exact do so: not those for formulas with `X`, under fairness, or with `deadlock` beside
+    /// other atoms. Without it, runs to assertions and deadlocks are shortest.
+    pub local_first: bool,
+}
+
+impl Default for Explicit {
+    fn default() -> Self {
+        Self { local_first: true }
+    }
+}
 
 impl Engine for Explicit {
     fn name(&self) -> &'static str {
@@ -81,7 +99,7 @@ impl Engine for Explicit {
                 return vec![outcome; request.properties.len()];
             }
         };
-        let model = Model::new(request.net, &compiled);
+        let model = Model::new(request.net, &compiled, self.local_first);
         let mut outcomes: Vec<Option<Outcome>> = vec![None; request.properties.len()];
 
         let mut goals = Vec::new();
@@ -103,21 +121,58 @@ impl Engine for Explicit {
             }
         }
 
-        // All formulas share one graph: states and edges found for one need not be found again.
-        let mut graph = Graph::new(&model);
-        for (property, outcome) in request.properties.iter().zip(&mut outcomes) {
-            let PropertyKind::Ltl { formula, atoms } = &property.kind else { continue };
-            if outcome.is_none() {
-                let found = ltl::check(&mut graph, (formula, atoms), request.fairness, &mut budget);
+        // All that needs edges shares a graph: states and edges found once need not be found again. What a
+        // reduction would not preserve has one of its own.
+        for reduces in [true, false] {
+            let chosen = request.properties.iter().enumerate().filter(|(position, property)| {
+                let is_chosen = match &property.kind {
+                    PropertyKind::Ltl { .. } => preserves(property, request.fairness) == reduces,
+                    PropertyKind::NoPartialDeadlock => !reduces,
+                    PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock | PropertyKind::NoRace => false,
+                };
+                is_chosen && outcomes[*position].is_none()
+            });
+            let chosen: Vec<(usize, &Property)> = chosen.collect();
+            let atoms_of = |property: &Property| match &property.kind {
+                PropertyKind::Ltl { atoms, .. } => atoms.iter().map(|atom| atom.expr.clone()).collect(),
+                _ => Vec::new(),
+            };
+            let observed: Vec<Vec<Expr>> = chosen.iter().map(|(_, property)| atoms_of(property)).collect();
+            let fresh = || {
+                let atoms = observed.iter().map(Vec::as_slice);
+                let ample = if reduces { reduction(&model, &model.notable, false, atoms) } else { None };
+                Graph::new(&model, ample)
+            };
+            let mut graph = fresh();
+            for (position, property) in chosen {
+                let found = match &property.kind {
+                    PropertyKind::Ltl { formula, atoms } => {
+                        ltl::check(&mut graph, (formula, atoms), request.fairness, &mut budget)
+                    }
+                    _ => partial::check(&mut graph, &mut budget),
+                };
                 if matches!(found.verdict, Verdict::Unknown(_)) {
-                    // The next formula shall not pay for what this one has filled the memory with.
-                    graph = Graph::new(&model);
+                    // The next one shall not pay for what this one has filled the memory with.
+                    graph = fresh();
                 }
-                *outcome = Some(found);
+                outcomes[position] = Some(found);
             }
         }
         let missing = || Outcome { verdict: unsupported("property".to_owned()), stats: Stats::default() };
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect()
+    }
+}
+
+/// Whether leaving out steps that other threads cannot notice preserves the formula.
+fn preserves(property: &Property, fairness: Fairness) -> bool {
+    match &property.kind {
+        PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock | PropertyKind::NoRace => true,
+        PropertyKind::NoPartialDeadlock => false,
+        PropertyKind::Ltl { formula, atoms } => {
+            fairness == Fairness::None
+                && formula.is_stutter_invariant()
+                && Observed::default().add_atoms(atoms.iter().map(|atom| &atom.expr))
+        }
     }
 }
 
@@ -126,6 +181,8 @@ fn goal(model: &Model<'_>, property: &Property, fairness: Fairness) -> Result<Op
     match &property.kind {
         PropertyKind::NeverFires(transitions) => Ok(Some(Goal::never(model, transitions))),
         PropertyKind::NoDeadlock => Ok(Some(Goal::NoDeadlock)),
+        PropertyKind::NoRace => Ok(Some(Goal::NoRace(Box::new(Races::new(model.net, model.compiled))))),
+        PropertyKind::NoPartialDeadlock => Ok(None),
         PropertyKind::Ltl { formula, atoms } => {
             // Whether a *fair* run goes on from a bad state in spite of assumptions is more than a search
             // for one infinite run can tell: the product decides that.

@@ -57,7 +57,9 @@ impl Notes {
             return Verdict::Unknown(StopReason::Bound { bound, limit, pos: data.pos });
         }
         if let Some(transition) = self.sampled {
-            return Verdict::Unknown(StopReason::Sampled { pos: net.transitions[transition].pos });
+            let data = &net.transitions[transition];
+            let note = data.vars.iter().find_map(|var| var.note.clone());
+            return Verdict::Unknown(StopReason::Sampled { pos: data.pos, note });
         }
         Verdict::Holds
     }

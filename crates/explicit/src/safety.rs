@@ -4,14 +4,15 @@ use std::ops::ControlFlow;
 
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
-use pdnet_net::{Firing, Transition};
-use pdnet_space::{Atoms, Outcome as StepOutcome, StateId, StateStore, Successors};
+use pdnet_net::{Expr, Firing, Transition};
+use pdnet_space::{Atoms, Outcome as StepOutcome, Races, StateId, StateStore};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::continuation::Continuations;
-use crate::graph::{Graph, Model, find_firing, full};
+use crate::graph::{Graph, Model, full};
 use crate::invariant::Condition;
 use crate::notes::Notes;
+use crate::stepper::{Stepper, reduction};
 
 /// What breaks a property.
 pub(crate) enum Goal {
@@ -19,9 +20,11 @@ pub(crate) enum Goal {
     NeverFires(IndexVec<Transition, bool>),
     /// A state in which the process has not ended and nothing is enabled.
     NoDeadlock,
+    /// A state with a data race.
+    NoRace(Box<Races>),
     /// A state whose letter does not meet the condition, if a run goes on from there
-    /// ([`Continuations::exists`]).
-    Invariant(Condition, Box<Atoms>),
+    /// ([`Continuations::exists`]). The last is what the atoms were made of.
+    Invariant(Condition, Box<Atoms>, Vec<Expr>),
 }
 
 impl Goal {
@@ -40,9 +43,18 @@ impl Goal {
         condition: Condition,
         atoms: &[AtomData],
     ) -> Result<Self, String> {
-        let atoms = Atoms::new(model.net, model.compiled, atoms.iter().map(|atom| &atom.expr));
-        atoms.map(|atoms| Self::Invariant(condition, Box::new(atoms))).map_err(|error| error.0)
+        let exprs: Vec<Expr> = atoms.iter().map(|atom| atom.expr.clone()).collect();
+        let atoms = Atoms::new(model.net, model.compiled, &exprs).map_err(|error| error.0)?;
+        Ok(Self::Invariant(condition, Box::new(atoms), exprs))
     }
+}
+
+/// What breaks a goal in the state at hand.
+struct Hit {
+    goal: usize,
+    /// The firing that does.
+    last: Option<Firing>,
+    end: TraceEnd,
 }
 
 /// The search. States are numbered in the order in which they are found, so that the queue of a breadth-first
@@ -54,6 +66,7 @@ pub(crate) struct Safety<'a> {
     /// The transitions that some goal or note waits for.
     watched: IndexVec<Transition, bool>,
     store: StateStore,
+    stepper: Stepper<'a>,
     parents: Vec<u32>,
     n_transitions: u64,
     notes: Notes,
@@ -64,13 +77,28 @@ pub(crate) struct Safety<'a> {
 impl<'a> Safety<'a> {
     pub(crate) fn new(model: &'a Model<'a>, goals: Vec<Goal>) -> Self {
         let mut watched = model.notable.clone();
+        let mut seen: Vec<Transition> = Vec::new();
         for goal in &goals {
-            if let Goal::NeverFires(fires) = goal {
-                fires.iter_enumerated().for_each(|(transition, fires)| watched[transition] |= fires);
+            match goal {
+                Goal::NeverFires(fires) => {
+                    fires.iter_enumerated().for_each(|(transition, fires)| watched[transition] |= fires);
+                }
+                // States before accesses that may race are looked at.
+                Goal::NoRace(races) => seen.extend(races.accesses()),
+                Goal::NoDeadlock | Goal::Invariant(..) => {}
             }
         }
+        let atoms = goals.iter().map(|goal| match goal {
+            Goal::NeverFires(_) | Goal::NoDeadlock | Goal::NoRace(_) => &[],
+            Goal::Invariant(_, _, exprs) => exprs.as_slice(),
+        });
+        let deadlocks = goals.iter().any(|goal| matches!(goal, Goal::NoDeadlock));
+        let mut kept = watched.clone();
+        seen.into_iter().for_each(|transition| kept[transition] = true);
+        let stepper = Stepper::new(model, reduction(model, &kept, deadlocks, atoms));
         Self {
             model,
+            stepper,
             verdicts: vec![None; goals.len()],
             goals,
             watched,
@@ -104,25 +132,24 @@ impl<'a> Safety<'a> {
     /// Expands one state after the other until all goals are decided or no state is left.
     fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let compiled = self.model.compiled;
-        let mut successors = Successors::new(compiled);
         self.store.insert(&compiled.initial()).map_err(|_| full())?;
         self.parents.push(0);
         budget.allow_states(1)?;
         let mut position = 0;
-        let mut hits: Vec<(usize, Option<Firing>)> = Vec::new();
+        let mut hits: Vec<Hit> = Vec::new();
         while position < self.parents.len() && self.verdicts.iter().any(Option::is_none) {
             budget.tick(|| self.progress(position))?;
             let id = StateId::new(position);
-            self.store.load(id, successors.current_mut());
-            let enabled = self.expand(id, &mut successors, &mut hits, budget);
+            self.stepper.load(&self.store, id);
+            let enabled = self.expand(id, &mut hits, budget);
             // What was found counts, whatever stopped the expansion.
             let result = enabled.and_then(|is_enabled| {
-                let is_dead = !is_enabled && !compiled.has_ended(successors.current());
-                self.look(&mut successors, is_dead, &mut hits, budget)
+                let is_dead = !is_enabled && !compiled.has_ended(self.stepper.current());
+                self.look(is_dead, &mut hits, budget)
             });
-            for (goal, last) in hits.drain(..) {
+            for Hit { goal, last, end } in hits.drain(..) {
                 if self.verdicts[goal].is_none() {
-                    let trace = self.trace(id, last, &self.goals[goal].end());
+                    let trace = self.trace(id, last, end);
                     self.verdicts[goal] = Some(Verdict::Violated(trace));
                 }
             }
@@ -136,17 +163,18 @@ impl<'a> Safety<'a> {
     fn expand(
         &mut self,
         id: StateId,
-        successors: &mut Successors<'_>,
-        hits: &mut Vec<(usize, Option<Firing>)>,
+        hits: &mut Vec<Hit>,
         budget: &mut Budget<'_>,
     ) -> Result<bool, StopReason> {
         #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
         let parent = id.index() as u32;
         let (mut n_enabled, mut stop) = (0_u64, None);
         let n_transitions = self.n_transitions;
-        let Self { model, goals, verdicts, watched, store, parents, notes, .. } = self;
-        let result = successors.for_each(|step, next| {
+        let Self { model, goals, verdicts, watched, store, stepper, parents, notes, .. } = self;
+        let mut n_steps = 0;
+        let result = stepper.for_each(|step, next, taken| {
             n_enabled += 1;
+            n_steps += taken;
             if n_enabled.is_multiple_of(FIRINGS) {
                 let memory = store.bytes() + parents.capacity() * 4;
                 stop = budget
@@ -162,7 +190,7 @@ impl<'a> Safety<'a> {
                         && fires[step.transition]
                         && verdicts[goal].is_none()
                     {
-                        hits.push((goal, Some(step.firing())));
+                        hits.push(Hit { goal, last: Some(step.firing()), end: TraceEnd::Any });
                     }
                 }
             }
@@ -178,7 +206,7 @@ impl<'a> Safety<'a> {
             }
             if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        self.n_transitions += n_enabled;
+        self.n_transitions += n_steps;
         match (result, stop) {
             (Err(error), _) => Err(StopReason::Unsupported(error.0)),
             (Ok(()), Some(reason)) => Err(reason),
@@ -189,9 +217,8 @@ impl<'a> Safety<'a> {
     /// Looks at the loaded state itself.
     fn look(
         &mut self,
-        successors: &mut Successors<'_>,
         is_dead: bool,
-        hits: &mut Vec<(usize, Option<Firing>)>,
+        hits: &mut Vec<Hit>,
         budget: &mut Budget<'_>,
     ) -> Result<(), StopReason> {
         for (goal, data) in self.goals.iter_mut().enumerate() {
@@ -202,18 +229,23 @@ impl<'a> Safety<'a> {
                 Goal::NeverFires(_) => {}
                 Goal::NoDeadlock => {
                     if is_dead {
-                        hits.push((goal, None));
+                        hits.push(Hit { goal, last: None, end: TraceEnd::Stutter });
                     }
                 }
-                Goal::Invariant(condition, atoms) => {
-                    let letter = atoms.letter(self.model.compiled, successors.current(), is_dead);
+                Goal::NoRace(races) => {
+                    if let Some(race) = self.stepper.race(races) {
+                        hits.push(Hit { goal, last: None, end: TraceEnd::Race(Box::new(race)) });
+                    }
+                }
+                Goal::Invariant(condition, atoms, _) => {
+                    let letter = atoms.letter(self.model.compiled, self.stepper.current(), is_dead);
                     if condition.holds(letter) {
                         continue;
                     }
                     if self.model.has_assumptions {
-                        let fresh = || (Graph::new(self.model), Continuations::default());
+                        let fresh = || (Graph::new(self.model, None), Continuations::default());
                         let (graph, continuations) = self.continuations.get_or_insert_with(fresh);
-                        let mut state = successors.current().clone();
+                        let mut state = self.stepper.current().clone();
                         state.detach();
                         let state = graph.add(&state)?;
                         if !continuations.exists(graph, state, budget)? {
@@ -221,7 +253,7 @@ impl<'a> Safety<'a> {
                             continue;
                         }
                     }
-                    hits.push((goal, None));
+                    hits.push(Hit { goal, last: None, end: TraceEnd::Any });
                 }
             }
         }
@@ -229,7 +261,7 @@ impl<'a> Safety<'a> {
     }
 
     /// The run to a state along the predecessors, and one more firing.
-    fn trace(&mut self, id: StateId, last: Option<Firing>, end: &TraceEnd) -> Trace {
+    fn trace(&mut self, id: StateId, last: Option<Firing>, end: TraceEnd) -> Trace {
         let mut path = vec![id];
         let mut at = id.index();
         while at != 0 {
@@ -237,28 +269,17 @@ impl<'a> Safety<'a> {
             path.push(StateId::new(at));
         }
         path.reverse();
-        let mut successors = Successors::new(self.model.compiled);
         let mut prefix = Vec::new();
         for pair in path.windows(2) {
-            self.store.load(pair[0], successors.current_mut());
-            prefix.extend(find_firing(&mut self.store, &mut successors, None, pair[1]));
+            self.stepper.load(&self.store, pair[0]);
+            prefix.extend(self.stepper.find(&mut self.store, None, pair[1]));
         }
         prefix.extend(last);
-        Trace { prefix, end: end.clone() }
+        Trace { prefix, end }
     }
 }
 
 fn progress(n_states: usize, transitions: u64, n_expanded: usize, memory: usize) -> Progress {
     let frontier = n_states.saturating_sub(n_expanded) as u64;
     Progress { states: n_states as u64, transitions, frontier, memory_bytes: memory as u64 }
-}
-
-impl Goal {
-    /// How a run that breaks the property goes on.
-    const fn end(&self) -> TraceEnd {
-        match self {
-            Self::NeverFires(_) | Self::Invariant(..) => TraceEnd::Any,
-            Self::NoDeadlock => TraceEnd::Stutter,
-        }
-    }
 }

@@ -39,8 +39,8 @@ fn formula(formula: Ltl, cells: &[(Place, i64)]) -> PropertyKind {
 fn check(net: &Net, kinds: Vec<PropertyKind>, fairness: Fairness, limits: Limits) -> Vec<Outcome> {
     let properties: Vec<Property> = kinds.into_iter().map(property).collect();
     let request = Request { net, properties: &properties, fairness, limits };
-    let outcomes = Explicit.check(&request, &mut Silent);
-    let again = Explicit.check(&request, &mut Silent);
+    let outcomes = Explicit::default().check(&request, &mut Silent);
+    let again = Explicit::default().check(&request, &mut Silent);
     for ((outcome, again), property) in outcomes.iter().zip(&again).zip(&properties) {
         assert_eq!(format!("{:?}", outcome.verdict), format!("{:?}", again.verdict));
         assert_eq!(outcome.stats.states, again.stats.states);
@@ -237,7 +237,7 @@ fn bounds_samples_and_faults_make_holds_into_unknown() {
     // Recursion to depth 4 with room for 3 frames.
     let net = nets::recursion(3, 3).net;
     let StopReason::Bound { bound, limit, .. } = reason(&net, PropertyKind::NoDeadlock) else { panic!() };
-    assert_eq!((bound, limit), (Bound::Depth, 3));
+    assert_eq!((bound, limit), (Bound::Depth, Some(3)));
     let net = nets::recursion(2, 5).net;
     assert_holds(&net, PropertyKind::NoDeadlock, Fairness::None);
 
@@ -250,7 +250,10 @@ fn bounds_samples_and_faults_make_holds_into_unknown() {
         let choice = b.choose("choice", Base::Int(IntType::I32), domain);
         b.write(x, vec![], Expr::Var(choice));
     });
-    assert_eq!(reason(&p.net, PropertyKind::NeverFires(vec![])), StopReason::Sampled { pos: None });
+    assert_eq!(
+        reason(&p.net, PropertyKind::NeverFires(vec![])),
+        StopReason::Sampled { pos: None, note: None }
+    );
     violation(&p.net, formula(Ltl::globally(Ltl::not(atom(0))), &[(x, 3)]), Fairness::None);
     violation(&p.net, PropertyKind::NoDeadlock, Fairness::None);
     // A formula that is decided before the choice does not depend on it.
@@ -310,7 +313,7 @@ fn an_observer_can_stop_a_search() {
     let request =
         Request { net: &p.net, properties: &properties, fairness: Fairness::None, limits: Limits::default() };
     let mut observer = Impatient(0);
-    let outcomes = Explicit.check(&request, &mut observer);
+    let outcomes = Explicit::default().check(&request, &mut observer);
     assert!(outcomes.iter().all(|o| matches!(o.verdict, Verdict::Unknown(StopReason::Interrupted))));
     assert_eq!(observer.0, 1);
 }
@@ -332,7 +335,10 @@ fn what_states_have_no_room_for_is_not_ignored() {
 #[test]
 fn state_counts_are_exact() {
     let count = |net: &Net| {
-        check(net, vec![PropertyKind::NeverFires(vec![])], Fairness::None, Limits::default())[0].stats
+        let properties = [property(PropertyKind::NeverFires(vec![]))];
+        let (fairness, limits) = (Fairness::None, Limits::default());
+        let request = Request { net, properties: &properties, fairness, limits };
+        Explicit { local_first: false }.check(&request, &mut Silent)[0].stats
     };
     let cases = [
         ("counter", nets::counter(2, false).0.net, (83, 133)),
@@ -481,6 +487,6 @@ fn a_sample_that_fails_an_assumption_says_nothing_of_other_values() {
     });
     p.step(Action::AssumeFail, (after, None), |_, _| {});
     for kind in never_one(x) {
-        assert_eq!(reason(&p.net, kind), StopReason::Sampled { pos: None });
+        assert_eq!(reason(&p.net, kind), StopReason::Sampled { pos: None, note: None });
     }
 }

@@ -1,4 +1,6 @@
 //! Properties that stand in comments of the program: `//@ ltl NAME: F` and `//@ check NAMES`.
+//!
+//! Assertions in comments are statements of the program, not properties: see `acsl.rs`.
 
 use pdnet_source::{Diagnostic, File, SourceMap, Span};
 
@@ -28,17 +30,16 @@ pub enum AnnotationKind {
     },
 }
 
-/// Finds the annotations of a file. A word that we do not know gives a warning.
+/// Finds the annotations of a file. A word that we do not know is an error; after `/*@`, where other tools
+/// keep their own, it is a warning.
 pub(crate) fn find(map: &SourceMap, file: File, warnings: &mut Vec<Diagnostic>) -> Vec<Annotation> {
     let text = &map.file(file).text;
     let mut annotations = Vec::new();
-    for (start, end) in line_comments(text) {
-        let Some(body) = text[start..end].strip_prefix("//@") else { continue };
-        let at = Cursor { file, offset: start + 3, text: body }.trimmed();
-        let span = span_of(file, start, end);
-        let word_end =
-            at.text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(at.text.len());
-        let (word, rest) = at.split(word_end);
+    for comment in comments(text) {
+        let Some(body) = comment.annotation(text) else { continue };
+        let at = Cursor { file, offset: body.start, text: &text[body] }.trimmed();
+        let span = span_of(file, comment.start, comment.end);
+        let (word, rest) = at.word();
         match word.text {
             "ltl" => match ltl(rest.trimmed()) {
                 Some(kind) => annotations.push(Annotation { kind, span }),
@@ -60,21 +61,49 @@ pub(crate) fn find(map: &SourceMap, file: File, warnings: &mut Vec<Diagnostic>) 
                     annotations.push(Annotation { kind: AnnotationKind::Check { names }, span });
                 }
             }
+            // Uncovered before the preprocessor runs.
+            "assert" => {}
+            other if comment.is_block => {
+                let message = format!("the annotation `{other}` is not read");
+                warnings.push(
+                    Diagnostic::warning("unknown-annotation", message)
+                        .at(word.span(), "written for another tool?"),
+                );
+            }
             other => {
                 let message = format!("unknown annotation `{other}`");
-                let near = pdnet_source::nearest_name(other, ["ltl", "check"]).filter(|_| !other.is_empty());
+                let near = pdnet_source::nearest_name(other, ["ltl", "check", "assert"])
+                    .filter(|_| !other.is_empty());
                 // Whoever wrote it wants something checked: to ignore it would be to answer another question.
                 let error = Diagnostic::error("unknown-annotation", message)
                     .at(word.span(), "not a kind of annotation");
-                warnings.push(match (other, near) {
-                    ("assert", _) => error.help("write a call `assert(...)` of <assert.h> instead"),
-                    (_, Some(near)) => error.help(format!("did you mean `{near}`?")),
-                    (_, None) => error.help("annotations are `//@ ltl NAME: FORMULA` and `//@ check NAMES`"),
+                warnings.push(match near {
+                    Some(near) => error.help(format!("did you mean `{near}`?")),
+                    None => error.help(
+                        "annotations are `//@ ltl NAME: FORMULA`, `//@ check NAMES` and `//@ assert CONDITION;`",
+                    ),
                 });
             }
         }
     }
     annotations
+}
+
+/// Annotations in a header are not read. For properties that is a warning: the report names those that were
+/// checked. An assertion that is left out would change an answer.
+pub(crate) fn find_in_header(map: &SourceMap, header: File, found: &mut Vec<Diagnostic>) {
+    let text = &map.file(header).text;
+    for comment in comments(text) {
+        let Some(body) = comment.annotation(text) else { continue };
+        let at = Cursor { file: header, offset: body.start, text: &text[body] }.trimmed();
+        let (id, message) = ("unread-annotation", "annotations in headers are not read");
+        let diagnostic = match at.word().0.text {
+            "assert" => Diagnostic::error(id, message).help("call `assert` of <assert.h> instead"),
+            "ltl" | "check" => Diagnostic::warning(id, message).help("move it to a `.c` file"),
+            _ => continue,
+        };
+        found.push(diagnostic.at(span_of(header, comment.start, comment.end), "not checked"));
+    }
 }
 
 /// A part of a comment and where it stands.
@@ -96,6 +125,12 @@ impl<'t> Cursor<'t> {
         (Self { text: left, ..self }, Self { offset: self.offset + at, text: right, ..self })
     }
 
+    /// The word at the start, which may be empty, and what follows.
+    fn word(self) -> (Self, Self) {
+        let is_end = |c: char| !c.is_alphanumeric() && c != '_' && c != '-';
+        self.split(self.text.find(is_end).unwrap_or(self.text.len()))
+    }
+
     fn span(self) -> Span {
         span_of(self.file, self.offset, self.offset + self.text.len())
     }
@@ -106,15 +141,20 @@ fn span_of(file: File, start: usize, end: usize) -> Span {
     Span { file, start: small(start), end: small(end) }
 }
 
+/// `NAME: F`, `F`, or `invariant NAME: F;` as other tools write it.
 fn ltl(at: Cursor<'_>) -> Option<AnnotationKind> {
-    let word_end =
-        at.text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(at.text.len());
-    let (word, rest) = at.split(word_end);
+    let (word, rest) = at.word();
+    let (second, _) = rest.trimmed().word();
+    let invariant = word.text == "invariant" && !second.text.is_empty();
+    let at = if invariant { rest.trimmed() } else { at };
+    let (word, rest) = at.word();
     let after = rest.trimmed();
     // `main::x` is an atom, not a name.
     let named = !word.text.is_empty() && after.text.starts_with(':') && !after.text.starts_with("::");
     let (name, formula) =
         if named { (Some(word.text.to_owned()), after.split(1).1.trimmed()) } else { (None, at) };
+    let length = formula.text.strip_suffix(';').map_or(formula.text.len(), str::len);
+    let formula = formula.split(length).0.trimmed();
     (!formula.text.is_empty()).then(|| AnnotationKind::Ltl { name, formula: formula.span() })
 }
 
@@ -135,8 +175,34 @@ fn names(list: Cursor<'_>) -> Vec<(String, Span)> {
     }
 }
 
-/// The ranges of all `//` comments that stand in no string and in no other comment.
-fn line_comments(text: &str) -> Vec<(usize, usize)> {
+/// A comment of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Comment {
+    /// Its first byte.
+    pub(crate) start: usize,
+    /// One past its last byte, without blanks at the end of the line.
+    pub(crate) end: usize,
+    /// Between `/*` and `*/`.
+    pub(crate) is_block: bool,
+}
+
+impl Comment {
+    /// What stands between `//@` or `/*@` and the end, when the comment starts so.
+    pub(crate) fn annotation(self, text: &str) -> Option<std::ops::Range<usize>> {
+        let whole = &text[self.start..self.end];
+        let mark = if self.is_block { "/*@" } else { "//@" };
+        if !whole.starts_with(mark) {
+            return None;
+        }
+        let inner = if self.is_block { whole.strip_suffix("*/").unwrap_or(whole) } else { whole };
+        let inner = if self.is_block { inner.strip_suffix('@').unwrap_or(inner) } else { inner };
+        let end = self.start + inner.len().max(mark.len());
+        Some(self.start + mark.len()..end)
+    }
+}
+
+/// All comments that stand in no string and in no other comment.
+pub(crate) fn comments(text: &str) -> Vec<Comment> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -145,11 +211,13 @@ fn line_comments(text: &str) -> Vec<(usize, usize)> {
             b'/' if bytes.get(at + 1) == Some(&b'/') => {
                 let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
                 let end = at + text[at..end].trim_end().len();
-                found.push((at, end));
+                found.push(Comment { start: at, end, is_block: false });
                 at = end;
             }
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                at = text[at + 2..].find("*/").map_or(text.len(), |length| at + 2 + length + 2);
+                let end = text[at + 2..].find("*/").map_or(text.len(), |length| at + 2 + length + 2);
+                found.push(Comment { start: at, end, is_block: true });
+                at = end;
             }
             quote @ (b'"' | b'\'') => {
                 at += 1;
@@ -209,6 +277,14 @@ mod tests {
     fn strings_and_other_comments_are_no_annotations() {
         let (found, warnings) = found("char *s = \"//@ ltl a\"; /* //@ ltl b */ '\\'' // @ ltl c");
         assert!(found.is_empty() && warnings.is_empty());
+    }
+
+    #[test]
+    fn other_tools_spellings_are_read() {
+        let (found, warnings) =
+            found("//@ ltl invariant live: []<>AP(x == 1);\n/*@ ltl F y */ /*@null@*/ //@ assert x;");
+        assert_eq!(found, ["ltl Some(\"live\") \"[]<>AP(x == 1)\"", "ltl None \"F y\""]);
+        assert_eq!(warnings, ["unknown-annotation: the annotation `null` is not read"]);
     }
 
     #[test]

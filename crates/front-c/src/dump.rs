@@ -131,7 +131,9 @@ impl Printer<'_> {
             StmtKind::Declare(variable, init) => {
                 let data = &self.program.variables[*variable];
                 let init = init.as_ref().map_or(String::new(), |init| format!(" = {}", self.init(init)));
-                let line = format!("var {}: {}{init}", data.name, self.qualified(&data.ty));
+                let lengths: String =
+                    data.lengths.iter().map(|length| format!(" * {}", self.expr(length))).collect();
+                let line = format!("var {}: {}{lengths}{init}", data.name, self.qualified(&data.ty));
                 self.line(&line);
             }
             StmtKind::Block(stmts) => {

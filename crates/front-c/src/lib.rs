@@ -6,10 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+mod acsl;
 mod annotations;
+mod compile_commands;
 mod dump;
 mod headers;
 mod input;
+mod json;
+mod link;
 mod load;
 mod lower;
 mod parse;
@@ -22,7 +26,8 @@ pub mod tree;
 pub mod types;
 
 pub use annotations::{Annotation, AnnotationKind};
+pub use compile_commands::compile_commands;
 pub use dump::{dump, dump_body, dump_expr};
-pub use load::{Loaded, Options, load, load_preprocessed};
+pub use load::{Input, Loaded, Options, load, load_all, load_preprocessed};
 pub use lower::{Atomicity, LowerOptions, Lowered, lower};
 pub use sema::TREE_DEPTH_LIMIT;

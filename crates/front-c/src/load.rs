@@ -1,13 +1,15 @@
-//! The way from a file to the typed tree, read from top to bottom.
+//! The way from files to the typed tree, read from top to bottom.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use pdnet_source::{Diagnostic, File, Severity, SourceMap};
 
 use crate::annotations::{self, Annotation};
 use crate::positions::Positions;
+use crate::sema::Unit;
 use crate::types::DataModel;
-use crate::{input, parse, prepass, preprocess, sema, tree};
+use crate::{acsl, input, link, parse, prepass, preprocess, sema, tree};
 
 /// Stack for the recursive parser and the type checker. The limits on nesting are chosen so that this
 /// is enough in a debug build; the memory is only touched as far as it is needed.
@@ -22,10 +24,21 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// Macros: `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
+    /// Further arguments for the preprocessor, in order.
+    pub arguments: Vec<OsString>,
     /// The C compiler that runs the preprocessor; by default `$CC`, `cc`, `gcc` or `clang`.
     pub preprocessor: Option<String>,
     /// The language standard that the preprocessor assumes; by default `gnu17`.
     pub standard: Option<String>,
+}
+
+/// A file to read, and how.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The C file.
+    pub path: PathBuf,
+    /// How to read it.
+    pub options: Options,
 }
 
 /// A program that was accepted.
@@ -39,20 +52,21 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads a C file. A file whose name ends in `.i` is taken as preprocessed already.
+/// Reads a C file that is the whole program. A file whose name ends in `.i` is taken as preprocessed already.
 ///
 /// # Errors
 /// The diagnostics when the file cannot be read, preprocessed, parsed or typed; warnings are among them.
 pub fn load(map: &mut SourceMap, path: &Path, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
-    let file = input::read(map, path).map_err(|diagnostic| vec![diagnostic])?;
-    if path.extension().is_some_and(|extension| extension == "i") {
-        return load_preprocessed(map, file, options);
-    }
-    refuse_empty(map, file)?;
-    let text = preprocess::preprocess(map, file, path, options)?;
-    let mut positions = Positions::new(text, &map.file(file).name.clone(), None);
-    positions.set_file(&path.display().to_string(), file);
-    finish(map, file, positions, options)
+    load_all(map, &[Input { path: path.to_path_buf(), options: options.clone() }])
+}
+
+/// Reads several C files, each a translation unit of its own, and links them to one program.
+///
+/// # Errors
+/// The diagnostics of all files that are not accepted, or those of the linking; warnings are among them.
+pub fn load_all(map: &mut SourceMap, inputs: &[Input]) -> Result<Loaded, Vec<Diagnostic>> {
+    let units = inputs.iter().map(|input| load_unit(map, &input.path, &input.options)).collect();
+    link_units(map, units)
 }
 
 /// Takes a text that is preprocessed already, for `.i` files and for tests.
@@ -64,10 +78,83 @@ pub fn load_preprocessed(
     file: File,
     options: &Options,
 ) -> Result<Loaded, Vec<Diagnostic>> {
+    let unit = preprocessed_unit(map, file, options);
+    link_units(map, vec![unit])
+}
+
+/// A translation unit with what was found in its comments.
+struct LoadedUnit {
+    unit: Unit,
+    annotations: Vec<Annotation>,
+    warnings: Vec<Diagnostic>,
+}
+
+/// One program out of the units, when all of them are accepted.
+fn link_units(
+    map: &SourceMap,
+    units: Vec<Result<LoadedUnit, Vec<Diagnostic>>>,
+) -> Result<Loaded, Vec<Diagnostic>> {
+    let (mut accepted, mut annotations) = (Vec::new(), Vec::new());
+    let (mut warnings, mut errors) = (Vec::new(), Vec::new());
+    for unit in units {
+        match unit {
+            Ok(mut loaded) => {
+                warnings.append(&mut loaded.warnings);
+                annotations.append(&mut loaded.annotations);
+                accepted.push(loaded.unit);
+            }
+            Err(mut found) => errors.append(&mut found),
+        }
+    }
+    if errors.is_empty() {
+        match link::link(map, accepted) {
+            Ok(program) => return Ok(Loaded { program, annotations, warnings }),
+            Err(mut found) => errors.append(&mut found),
+        }
+    }
+    // The same header can be wrong in several units; that is to be said once.
+    let mut all: Vec<Diagnostic> = Vec::new();
+    for diagnostic in warnings.into_iter().chain(errors) {
+        if !all.contains(&diagnostic) {
+            all.push(diagnostic);
+        }
+    }
+    Err(all)
+}
+
+fn load_unit(map: &mut SourceMap, path: &Path, options: &Options) -> Result<LoadedUnit, Vec<Diagnostic>> {
+    let file = input::read(map, path).map_err(|diagnostic| vec![diagnostic])?;
+    if path.extension().is_some_and(|extension| extension == "i") {
+        return preprocessed_unit(map, file, options);
+    }
     refuse_empty(map, file)?;
+    let mut found = Vec::new();
+    let uncovered = acsl::uncover(map, file, &mut found);
+    let source = preprocess::Source { file, path, instead: uncovered.as_deref() };
+    let text = preprocess::preprocess(map, source, options)?;
+    let mut positions = Positions::new(text, &map.file(file).name.clone(), None);
+    positions.set_file(&path.display().to_string(), file);
+    if let Some(uncovered) = uncovered {
+        positions.set_uncovered(file, uncovered);
+    }
+    for header in positions.user_files(map).into_iter().filter(|&header| header != file) {
+        annotations::find_in_header(map, header, &mut found);
+    }
+    finish(map, file, positions, options, found)
+}
+
+fn preprocessed_unit(
+    map: &mut SourceMap,
+    file: File,
+    options: &Options,
+) -> Result<LoadedUnit, Vec<Diagnostic>> {
+    refuse_empty(map, file)?;
+    let mut found = Vec::new();
+    let uncovered = acsl::uncover(map, file, &mut found);
     let data = map.file(file);
-    let positions = Positions::new(data.text.clone(), &data.name.clone(), Some(file));
-    finish(map, file, positions, options)
+    let text = uncovered.unwrap_or_else(|| data.text.clone());
+    let positions = Positions::new(text, &data.name.clone(), Some(file));
+    finish(map, file, positions, options, found)
 }
 
 fn refuse_empty(map: &SourceMap, file: File) -> Result<(), Vec<Diagnostic>> {
@@ -87,8 +174,8 @@ fn finish(
     file: File,
     mut positions: Positions,
     options: &Options,
-) -> Result<Loaded, Vec<Diagnostic>> {
-    let mut warnings = Vec::new();
+    mut warnings: Vec<Diagnostic>,
+) -> Result<LoadedUnit, Vec<Diagnostic>> {
     let annotations = annotations::find(map, file, &mut warnings);
     let work = || analyze(map, file, &mut positions, options);
     let result = std::thread::scope(|scope| {
@@ -107,9 +194,9 @@ fn finish(
     match result {
         // An annotation that is not understood would be a property that is not checked.
         Ok(_) if warnings.iter().any(|found| found.severity == Severity::Error) => Err(warnings),
-        Ok((program, mut found)) => {
+        Ok((unit, mut found)) => {
             warnings.append(&mut found);
-            Ok(Loaded { program, annotations, warnings })
+            Ok(LoadedUnit { unit, annotations, warnings })
         }
         Err(mut found) => {
             found.append(&mut warnings);
@@ -124,7 +211,7 @@ fn analyze(
     file: File,
     positions: &mut Positions,
     options: &Options,
-) -> Result<(tree::Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Result<(Unit, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (prepared, findings) = prepass::prepare(positions.text(), positions.tokens());
     let mut diagnostics: Vec<_> = findings
         .into_iter()
@@ -144,10 +231,7 @@ fn analyze(
             return Err(diagnostics);
         }
     };
-    let (program, mut found) = sema::check(map, file, positions, &prepared, &unit, options.data_model);
+    let (unit, mut found) = sema::check(map, file, positions, &prepared, &unit, options.data_model);
     diagnostics.append(&mut found);
-    match program {
-        Some(program) if !diagnostics.iter().any(is_error) => Ok((program, diagnostics)),
-        Some(_) | None => Err(diagnostics),
-    }
+    if diagnostics.iter().any(is_error) { Err(diagnostics) } else { Ok((unit, diagnostics)) }
 }

@@ -13,11 +13,13 @@
 //! | `float` | floating point |
 //! | `flow` | control flow: places where threads are, steps between them |
 //! | `step` | one transition |
+//! | `reads` | the cells that a transition reads, and under which conditions |
 //! | `value` | expressions for their value |
 //! | `condition` | expressions that decide a branch |
 //! | `statement` | statements |
 //! | `call` | calls of functions with a body, and their return |
 //! | `library` | calls of functions without one: the table of what is known |
+//! | `input` | what the environment decides |
 //! | `atomics` | atomic functions |
 //! | `pthread` | the thread library: its table, creation and joining of threads |
 //! | `attribute` | attribute objects |
@@ -33,6 +35,7 @@
 //! | `observe` | what formulas want to know of locals and threads |
 //! | `atoms` | atoms of formulas |
 //! | `atom_value` | C expressions in them |
+//! | `liveness` | nothing more: which cells of frames are still read |
 //! | `finish` | cleaning up: unreachable steps, dead temporaries |
 
 mod atom_value;
@@ -50,8 +53,10 @@ mod finish;
 mod float;
 mod flow;
 mod heap;
+mod input;
 mod key;
 mod library;
+mod liveness;
 mod mutex;
 mod observe;
 mod once;
@@ -59,6 +64,7 @@ mod path;
 mod pointer;
 mod points_to;
 mod pthread;
+mod reads;
 mod record;
 mod rwlock;
 mod semaphore;
@@ -165,11 +171,12 @@ pub fn lower(
         return Err(lowerer.errors);
     }
     lowerer.finish_flow();
-    let atoms = formulas.iter().map(|formula| lowerer.lower_atoms(formula)).collect();
+    let atoms: Vec<Vec<Expr>> = formulas.iter().map(|formula| lowerer.lower_atoms(formula)).collect();
     if !lowerer.errors.is_empty() {
         return Err(lowerer.errors);
     }
     let Lowerer { mut net, warnings, .. } = lowerer;
+    pdnet_net::split_inputs(&mut net, &atoms.concat(), pdnet_net::SplitLimits::default());
     pdnet_net::add_control_dependence(&mut net);
     Ok(Lowered { net, atoms, warnings })
 }

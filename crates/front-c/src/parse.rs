@@ -4,6 +4,7 @@ use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
 use pdnet_source::{Diagnostic, SourceMap, nearest_name};
 
+use crate::acsl::MARKER;
 use crate::headers::header_of;
 use crate::positions::Positions;
 use crate::prepass::{Prepared, closing, is_keyword, original_name};
@@ -60,12 +61,25 @@ fn explain(
         at -= 1;
     }
     let span = positions.token_span(map, prepared.sources[at]);
+    let near_assertion =
+        (at.saturating_sub(2)..=at).find(|&index| positions.token_text(prepared.sources[index]) == MARKER);
+    if let Some(index) = near_assertion {
+        let span = positions.token_span(map, prepared.sources[index]);
+        return Diagnostic::error("misplaced-annotation", "an assertion cannot stand here")
+            .at(span, "no statement can stand here")
+            .help("put it between two statements of a function");
+    }
     if let Some((token, _, bracket)) = &unbalanced
         && *token == prepared.sources[at]
         && !is_open(bracket)
     {
         return Diagnostic::error("unbalanced-bracket", format!("`{bracket}` closes nothing"))
             .at(span, "no bracket is open here");
+    }
+    if word(at) == "{" && is_function_head(prepared, at) {
+        return Diagnostic::error("nested-function", "functions inside of functions are not supported")
+            .at(span, "the body of a function inside of a function")
+            .help("define it outside, and pass what it uses as arguments");
     }
     let is_name = |index: usize| {
         let text = word(index);
@@ -115,6 +129,27 @@ fn explain(
         }
         Some(_) | None => diagnostic,
     }
+}
+
+/// Whether `type name(…)` stands before the brace at `at`.
+fn is_function_head(prepared: &Prepared, at: usize) -> bool {
+    let word = |index: usize| prepared.token_text(index);
+    let (mut open, mut depth) = (at, 0_usize);
+    loop {
+        let Some(before) = open.checked_sub(1) else { return false };
+        open = before;
+        match word(open) {
+            ")" => depth += 1,
+            "(" if depth == 1 => break,
+            "(" => depth = depth.saturating_sub(1),
+            _ if depth == 0 => return false,
+            _ => {}
+        }
+    }
+    let is_word = |index: usize| word(index).starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let is_type =
+        |index: usize| word(index) == "*" || (is_word(index) && !matches!(word(index), "return" | "else"));
+    open >= 2 && is_word(open - 1) && !is_keyword(word(open - 1)) && is_type(open - 2)
 }
 
 /// Whether a word of this kind stands before a declared name, so that the name is no missing type.

@@ -41,6 +41,8 @@ pub(crate) struct Positions {
     own_name: String,
     aligned: FxHashMap<usize, Vec<Span>>,
     folder: PathBuf,
+    /// A file whose text the preprocessor has seen with assertions in comments uncovered, and that text.
+    uncovered: Option<(File, String)>,
 }
 
 impl Positions {
@@ -77,7 +79,8 @@ impl Positions {
         files[0] = Some(None);
         let folder = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();
         let own_name = format!("{name} (preprocessed)");
-        Self { text, tokens, lines, names, files, own, own_name, aligned: FxHashMap::default(), folder }
+        let aligned = FxHashMap::default();
+        Self { text, tokens, lines, names, files, own, own_name, aligned, folder, uncovered: None }
     }
 
     /// Says that lines of this name belong to a file that is in the map already.
@@ -87,6 +90,11 @@ impl Positions {
                 *slot = Some(Some(file));
             }
         }
+    }
+
+    /// Says what the preprocessor has seen of a file; the text has the length and the lines of the file's.
+    pub(crate) fn set_uncovered(&mut self, file: File, text: String) {
+        self.uncovered = Some((file, text));
     }
 
     /// The preprocessed text.
@@ -99,9 +107,24 @@ impl Positions {
         &self.tokens
     }
 
+    /// The text of a token; empty behind the last.
+    pub(crate) fn token_text(&self, token: usize) -> &str {
+        self.tokens.get(token).map_or("", |token| token.text(&self.text))
+    }
+
     /// Whether the token stands in a header of the system (or in one of ours).
     pub(crate) fn in_system_header(&self, token: usize) -> bool {
         self.tokens.get(token).is_some_and(|token| self.lines[self.line_of(token.start)].system)
+    }
+
+    /// The user's files that the text comes from.
+    pub(crate) fn user_files(&mut self, map: &mut SourceMap) -> Vec<File> {
+        let mut is_user = vec![false; self.names.len()];
+        for line in &self.lines {
+            is_user[line.name] |= !line.system;
+        }
+        let names = (0..self.names.len()).filter(|&name| is_user[name]);
+        names.filter_map(|name| self.file_of(map, name)).collect()
     }
 
     fn line_of(&self, offset: usize) -> usize {
@@ -175,10 +198,14 @@ impl Positions {
             let end = small(data.text.len());
             return vec![Span { file, start: end, end }; after - first];
         };
+        let seen = match &self.uncovered {
+            Some((uncovered, text)) if *uncovered == file => text,
+            Some(_) | None => &data.text,
+        };
         let mut last_line = self.region_end(line_idx, after);
         let (region, originals) = loop {
             let region_end = data.line_start(last_line + 1).unwrap_or(small(data.text.len()));
-            let region = &data.text[region_start as usize..region_end as usize];
+            let region = &seen[region_start as usize..region_end as usize];
             let originals = lex(region);
             // A call of a macro may go on in the next line, although the text behind it has come back
             // to the original lines.

@@ -6,11 +6,13 @@
 //! The new text is a list of tokens, and each of them remembers the token of the old text that it
 //! came from: positions never depend on what was inserted or dropped.
 
+mod acsl;
 mod brackets;
 mod words;
 
 use pdnet_source::Diagnostic;
 
+use crate::acsl::MARKER;
 use crate::token::{Token, TokenKind};
 use brackets::{find_stray_tokens, match_brackets};
 use words::{plain_escapes, replacement};
@@ -30,6 +32,9 @@ pub(crate) const ALIGNOF: &str = "__pdnet_alignof";
 pub(crate) const LABEL_ADDRESS: &str = "__pdnet_label_address";
 /// `goto *e`, as a call.
 pub(crate) const COMPUTED_GOTO: &str = "__pdnet_computed_goto";
+
+/// What an assertion is a call of.
+pub(crate) const ASSERT: &str = "__pdnet_assert";
 
 /// Declarations put in front of every program, so that the parser takes these names for types.
 const PRELUDE: &[&str] = &[
@@ -246,6 +251,7 @@ impl<'t> Pass<'t> {
                     return close + 1;
                 }
             }
+            MARKER => return self.take_assertion(at),
             "_Alignas" => {
                 if let Some(close) = self.close_of(at + 1) {
                     let args = self.source_text(at + 2, close);
@@ -526,6 +532,14 @@ mod tests {
         assert_rewritten("a = __alignof__(int);", "a = __pdnet_alignof ( sizeof ( int ) ) ;");
         assert_rewritten("_Static_assert(1);", "_Static_assert ( 1 , \"\" ) ;");
         assert_rewritten("s = \"\\e[0m\\u00e9\\q\";", "s = \"\\033[0m\\303\\251q\" ;");
+        assert_rewritten(
+            "int f(void) { __acsl a ==> b ==> c; }",
+            "int f ( void ) { __pdnet_assert ( ( ! ( a ) || ( ( ! ( b ) || ( c ) ) ) ) ) ; }",
+        );
+        assert_rewritten(
+            "int f(void) { __acsl (a <==> b) && c; }",
+            "int f ( void ) { __pdnet_assert ( ( ( ! ( a ) == ! ( b ) ) ) && c ) ; }",
+        );
         assert_rewritten("a$b = 1;", "a__pdU24_b = 1 ;");
     }
 

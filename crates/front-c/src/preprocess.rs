@@ -34,19 +34,36 @@ pub(crate) fn overlay_text(name: &str) -> Option<&'static str> {
 /// At most this many of the compiler's messages are passed on.
 const MESSAGE_LIMIT: usize = 20;
 
-/// The preprocessed text of a file. `file` is the same file in the map.
+/// What the preprocessor reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    /// The file in the map.
+    pub(crate) file: File,
+    /// Its path.
+    pub(crate) path: &'a Path,
+    /// A text to take in the place of the file's own, with the same lines.
+    pub(crate) instead: Option<&'a str>,
+}
+
+/// The preprocessed text of a file.
 pub(crate) fn preprocess(
     map: &mut SourceMap,
-    file: File,
-    path: &Path,
+    source: Source<'_>,
     options: &Options,
 ) -> Result<String, Vec<Diagnostic>> {
-    let overlay = write_overlay().map_err(|error| {
+    let Source { file, path, instead } = source;
+    let unwritable = |error: std::io::Error| {
         vec![Diagnostic::error("no-temporary-folder", format!("cannot write to a temporary folder: {error}"))]
-    })?;
+    };
+    let overlay = write_overlay().map_err(unwritable)?;
+    let text_path = match instead {
+        Some(text) => write_instead(overlay.path(), path, text).map_err(unwritable)?,
+        None => path.to_path_buf(),
+    };
+    let input = Input { path: &text_path, folder: instead.and(path.parent()) };
     let candidates = commands(options);
     for command in &candidates {
-        let arguments = arguments(command, overlay.path(), path, options, true);
+        let arguments = arguments(command, overlay.path(), input, options, true);
         let mut output = match run(command, &arguments) {
             Ok(output) => output,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -59,7 +76,7 @@ pub(crate) fn preprocess(
         };
         if !output.status.success() && options.data_model == DataModel::Ilp32 {
             // No 32-bit target, or no headers for it: the 64-bit headers with the sizes set by hand.
-            let plain = self::arguments(command, overlay.path(), path, options, false);
+            let plain = self::arguments(command, overlay.path(), input, options, false);
             if let Ok(second) = run(command, &plain)
                 && second.status.success()
             {
@@ -108,12 +125,40 @@ fn run(command: &str, arguments: &[OsString]) -> std::io::Result<Output> {
     Command::new(program).args(words).args(arguments).env("LC_ALL", "C").env_remove("LANGUAGE").output()
 }
 
-fn arguments(command: &str, overlay: &Path, path: &Path, options: &Options, native: bool) -> Vec<OsString> {
+/// The file that the compiler opens, and the folder where it looks for headers in quotes when that is not
+/// the folder of the file.
+#[derive(Clone, Copy, Debug)]
+struct Input<'a> {
+    path: &'a Path,
+    folder: Option<&'a Path>,
+}
+
+/// Writes the text that takes the place of a file. It says itself which file it stands for.
+fn write_instead(folder: &Path, path: &Path, text: &str) -> std::io::Result<std::path::PathBuf> {
+    let folder = folder.join("source");
+    std::fs::create_dir(&folder)?;
+    let place = folder.join(path.file_name().unwrap_or_default());
+    let name = path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+    std::fs::write(&place, format!("#line 1 \"{name}\"\n{text}"))?;
+    Ok(place)
+}
+
+fn arguments(
+    command: &str,
+    overlay: &Path,
+    input: Input<'_>,
+    options: &Options,
+    native: bool,
+) -> Vec<OsString> {
     let standard = options.standard.as_deref().unwrap_or("gnu17");
     let mut list: Vec<OsString> = ["-E", "-x", "c"].map(OsString::from).to_vec();
     list.push(format!("-std={standard}").into());
     list.push("-isystem".into());
     list.push(overlay.into());
+    if let Some(folder) = input.folder {
+        list.push("-iquote".into());
+        list.push(if folder.as_os_str().is_empty() { ".".into() } else { folder.into() });
+    }
     for folder in &options.include_dirs {
         list.push("-I".into());
         list.push(folder.into());
@@ -121,6 +166,7 @@ fn arguments(command: &str, overlay: &Path, path: &Path, options: &Options, nati
     for define in &options.defines {
         list.push(format!("-D{define}").into());
     }
+    list.extend(options.arguments.iter().cloned());
     if options.data_model == DataModel::Ilp32 {
         if native {
             list.push("-m32".into());
@@ -132,7 +178,7 @@ fn arguments(command: &str, overlay: &Path, path: &Path, options: &Options, nati
             list.extend(ILP32_MACROS.iter().map(OsString::from));
         }
     }
-    list.push(path.into());
+    list.push(input.path.into());
     list
 }
 

@@ -41,26 +41,35 @@ pub const TREE_DEPTH_LIMIT: usize = 1_000;
 /// After this many errors the rest is not reported.
 const ERROR_LIMIT: usize = 20;
 
-/// Checks a translation unit. The program is missing only where it has no `main`; what was found may
-/// contain errors.
+/// A translation unit that was checked.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    /// Its file.
+    pub(crate) file: File,
+    /// What it declares; `main` means nothing where the unit does not define it.
+    pub(crate) program: Program,
+    /// It defines `main`.
+    pub(crate) has_main: bool,
+}
+
+/// Checks a translation unit. What was found may contain errors.
 pub(crate) fn check<'a>(
     map: &'a mut SourceMap,
-    main_file: File,
+    file: File,
     positions: &'a mut Positions,
     prepared: &'a Prepared,
     unit: &'a ast::TranslationUnit,
     model: DataModel,
-) -> (Option<Program>, Vec<Diagnostic>) {
+) -> (Unit, Vec<Diagnostic>) {
     let mut sema = Sema::new(map, positions, prepared, model);
     for declaration in &unit.0 {
         sema.external(declaration);
     }
     sema.check_used_headers();
     sema.finish_globals();
-    sema.find_main(main_file);
-    let found_main = sema.found_main;
+    let has_main = sema.find_main();
     let Sema { program, diagnostics, .. } = sema;
-    (found_main.then_some(program), diagnostics)
+    (Unit { file, program, has_main }, diagnostics)
 }
 
 /// What an expression denotes before it is used.
@@ -91,7 +100,6 @@ struct Sema<'a> {
     prepared: &'a Prepared,
     model: DataModel,
     program: Program,
-    found_main: bool,
     scopes: Vec<Scope>,
     /// What is known of functions beyond the tree.
     signatures: FxHashMap<Function, declaration::Signature>,
@@ -108,6 +116,10 @@ struct Sema<'a> {
     missing: FxHashSet<String>,
     /// The function whose body is being checked.
     body: Option<stmt::BodyContext>,
+    /// Inside of the parameters of a function type.
+    in_prototype: bool,
+    /// The sizes of the arrays in the declarator that is being read, the innermost first.
+    lengths: Vec<Expr>,
     diagnostics: Vec<Diagnostic>,
     n_errors: usize,
     depth: usize,
@@ -137,7 +149,6 @@ impl<'a> Sema<'a> {
             prepared,
             model,
             program,
-            found_main: false,
             scopes: vec![Scope::default()],
             signatures: FxHashMap::default(),
             pending: FxHashMap::default(),
@@ -147,6 +158,8 @@ impl<'a> Sema<'a> {
             constants: FxHashMap::default(),
             missing: FxHashSet::default(),
             body: None,
+            in_prototype: false,
+            lengths: Vec::new(),
             diagnostics: Vec::new(),
             n_errors: 0,
             depth: 0,
@@ -258,33 +271,13 @@ impl<'a> Sema<'a> {
         }
     }
 
-    fn find_main(&mut self, main_file: File) {
-        let main = self.scopes[0].names.get("main").cloned();
-        if let Some(Entity::Function(main)) = main
-            && self.signatures.get(&main).is_some_and(|signature| signature.defined.is_some())
-        {
-            self.program.main = main;
-            self.found_main = true;
-            return;
-        }
-        let mut names: Vec<&str> = Vec::new();
-        for (function, data) in self.program.functions.iter_enumerated() {
-            if self.signatures.get(&function).is_some_and(|signature| signature.defined.is_some()) {
-                names.push(&data.name);
-            }
-        }
-        let near = nearest_name("main", names).map(str::to_owned);
-        let at = crate::input::start_of(main_file);
-        let diagnostic = Diagnostic::error("no-main", "the program has no function `main`");
-        let diagnostic = match near {
-            Some(near) => {
-                diagnostic.help(format!("there is a function `{near}`; should it be called `main`?"))
-            }
-            None => {
-                diagnostic.help("a run starts in `int main(void)`; add one, or name the file that has it")
-            }
+    fn find_main(&mut self) -> bool {
+        let main = match self.scopes[0].names.get("main") {
+            Some(Entity::Function(main)) => *main,
+            _ => return false,
         };
-        self.report(diagnostic.at(at, "no `main` in this file"));
+        self.program.main = main;
+        self.signatures.get(&main).is_some_and(|signature| signature.defined.is_some())
     }
 
     /// Says once for each name that it is not declared.

@@ -22,7 +22,7 @@ index_type! {
     pub struct Label = "lab";
 }
 
-/// A whole translation unit.
+/// A whole program, out of one translation unit or several.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The sizes of the types.
@@ -56,6 +56,19 @@ pub enum Storage {
     ThreadLocal,
 }
 
+/// Who else means the same object or function by the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linkage {
+    /// Nobody: a local variable or a parameter.
+    None,
+    /// The rest of its translation unit: `static`.
+    Internal,
+    /// All translation units.
+    External,
+    /// All translation units, and each may have a definition of its own that says the same.
+    Inline,
+}
+
 /// What is known of a variable.
 #[derive(Clone, Debug)]
 pub struct VariableData {
@@ -71,6 +84,11 @@ pub struct VariableData {
     pub init: Option<Init>,
     /// Declared `extern` and never defined.
     pub extern_only: bool,
+    /// Who else means it by its name.
+    pub linkage: Linkage,
+    /// Of a local array whose length is only known at run time: the numbers of elements, that of the outermost
+    /// array first. They are computed where the array is declared. Empty for all others.
+    pub lengths: Vec<Expr>,
 }
 
 /// An initialiser, with designators resolved.
@@ -109,6 +127,8 @@ pub struct FunctionData {
     pub variadic: bool,
     /// Where the name is declared.
     pub span: Span,
+    /// Who else means it by its name.
+    pub linkage: Linkage,
     /// The body of a defined function that could be checked.
     pub body: Option<Body>,
 }

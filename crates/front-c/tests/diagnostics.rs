@@ -647,3 +647,114 @@ int main(void) { break; continue; case 1: ; default: ; if (v) ; switch (1.5) { }
         "#]],
     );
 }
+
+#[test]
+fn assertions_in_comments_stand_between_statements() {
+    assert_diagnostics(
+        r#"int x, f(void);
+//@ assert x == 0;
+struct s { int a; /*@ assert x; */ };
+int main(void) {
+  if (x) //@ assert x > 0;
+    x = 1;
+}
+"#,
+        expect![[r#"
+            error[misplaced-annotation]: an assertion cannot stand here
+             --> test.c:2:5
+              |
+            2 | //@ assert x == 0;
+              |     ^^^^^^ no statement can stand here
+              |
+              = help: put it between two statements of a function
+            error[misplaced-annotation]: an assertion cannot stand here
+             --> test.c:5:14
+              |
+            5 |   if (x) //@ assert x > 0;
+              |              ^^^^^^ no statement can stand here
+              |
+              = help: put braces around it and the statement that it belongs to
+        "#]],
+    );
+    assert_diagnostics(
+        "int x; struct s { /*@ assert x; */ int a; }; int main(void) { }\n",
+        expect![[r#"
+        error[misplaced-annotation]: an assertion cannot stand here
+         --> test.c:1:23
+          |
+        1 | int x; struct s { /*@ assert x; */ int a; }; int main(void) { }
+          |                       ^^^^^^ no statement can stand here
+          |
+          = help: put it between two statements of a function
+    "#]],
+    );
+}
+
+#[test]
+fn conditions_of_assertions_in_comments_ask_and_do_nothing() {
+    assert_diagnostics(
+        r#"int x, f(void);
+int main(void) {
+  //@ assert 0 < x < 2;
+  //@ assert f() == 1;
+  //@ assert x = 1;
+  //@ assert \forall int i; i > 0;
+  //@ assert y == 1;
+  //@ assert x == 1
+}
+"#,
+        expect![[r#"
+            error[unsupported-annotation]: comparisons in a row mean something else in C
+             --> test.c:3:20
+              |
+            3 |   //@ assert 0 < x < 2;
+              |                    ^ second comparison
+              |
+              = help: write `a < b && b < c`
+            error[unsupported-annotation]: an assertion cannot call functions
+             --> test.c:4:14
+              |
+            4 |   //@ assert f() == 1;
+              |              ^ called here
+              |
+              = help: call it before, and ask for its result
+            error[unsupported-annotation]: an assertion cannot change the program
+             --> test.c:5:16
+              |
+            5 |   //@ assert x = 1;
+              |                ^ this writes
+              |
+              = help: only ask for values
+            error[unsupported-annotation]: `\forall` is not supported in assertions
+             --> test.c:6:14
+              |
+            6 |   //@ assert \forall int i; i > 0;
+              |              ^^^^^^^ not an expression of C
+              |
+              = help: conditions are expressions of C, with `==>`, `<==>`, `\true` and `\false`
+            error[incomplete-annotation]: the assertion has no `;`
+             --> test.c:8:7
+              |
+            8 |   //@ assert x == 1
+              |       ^^^^^^^^^^^^^ a `;` is missing at its end
+              |
+              = help: write `//@ assert CONDITION;`
+        "#]],
+    );
+}
+
+#[test]
+fn a_function_inside_of_a_function() {
+    assert_diagnostics(
+        "int main(void) { int k = 1; int inner(int x) { return x + k; } return inner(2); }\n",
+        expect![[r#"
+            error[nested-function]: functions inside of functions are not supported
+             --> test.c:1:46
+              |
+            1 | int main(void) { int k = 1; int inner(int x) { return x + k; } return inner(2); }
+              |                                              ^ the body of a function inside of a function
+              |
+              = help: define it outside, and pass what it uses as arguments
+        "#]],
+    );
+}

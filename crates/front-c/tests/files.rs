@@ -65,8 +65,6 @@ int main(void) { pthread_t id; pthread_create(&id, NULL, run, 0); atomic_flag_te
         once: pthread_once_t = default
         mtx: pthread_mutex_t
         thread_local t: int
-        mtx_lock(mutex: pthread_mutex_t *): int
-          return ((pthread_mutex_lock([mutex]) == 0) ? 0 : 2)
         run(x: void *): void *
           pthread_mutex_lock(&m)
           __pdnet_assert((_Bool)([a] == 2))
@@ -247,4 +245,67 @@ fn options_reach_the_preprocessor() {
     let text = dump(&loaded.program);
     assert!(text.contains("m: long = 2147483647:long"), "{text}");
     assert!(text.contains("return 4"), "{text}");
+}
+
+#[test]
+fn assertions_in_comments_go_through_the_preprocessor() {
+    assert_loaded(
+        &[
+            (
+                "a.c",
+                "#include \"b.h\"\n#define LIMIT (2 + z)\nint x;\nint main(void) {\n#if 0\n  //@ assert nothing;\n#endif\n  x = FROM_B; //@ assert x < LIMIT;\n  /*@ assert x == y\n    @     && __LINE__ == 10; */ x = w;\n}\n",
+            ),
+            ("b.h", "#define FROM_B 1\n//@ assert x;\n//@ check assert\n"),
+        ],
+        expect![[r#"
+            error[undeclared-name]: `z` is not declared
+             --> a.c:8:30
+              |
+            8 |   x = FROM_B; //@ assert x < LIMIT;
+              |                              ^^^^^ not found
+              |
+              = help: declare it before its first use
+            error[undeclared-name]: `y` is not declared
+             --> a.c:9:19
+              |
+            9 |   /*@ assert x == y
+              |                   ^ not found
+              |
+              = help: declare it before its first use
+            error[undeclared-name]: `w` is not declared
+              --> a.c:10:37
+               |
+            10 |     @     && __LINE__ == 10; */ x = w;
+               |                                     ^ not found
+               |
+               = help: declare it before its first use
+            error[unread-annotation]: annotations in headers are not read
+             --> b.h:2:1
+              |
+            2 | //@ assert x;
+              | ^^^^^^^^^^^^^ not checked
+              |
+              = help: call `assert` of <assert.h> instead
+            warning[unread-annotation]: annotations in headers are not read
+             --> b.h:3:1
+              |
+            3 | //@ check assert
+              | ^^^^^^^^^^^^^^^^ not checked
+              |
+              = help: move it to a `.c` file
+        "#]],
+    );
+    assert_loaded(
+        &[("a.c", "#include \"nothere.h\"\nint main(void) { //@ assert 1;\n}\n")],
+        expect![[r#"
+            error[missing-include]: cannot find the header `nothere.h`
+             --> a.c:1:10
+              |
+            1 | #include "nothere.h"
+              |          ^^^^^^^^^^^ not found
+              |
+              = help: give its folder with `-I`, or install the library that has it
+              = help: or preprocess the file where the header is, and give the `.i` file
+        "#]],
+    );
 }

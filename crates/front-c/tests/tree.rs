@@ -169,7 +169,7 @@ fn conditions() {
             do
               i--
             while (([i] && [p]) || ![d])
-            i = (int)([i] ? (unsigned int)(int)[c] : [u])
+            i = (int)([i] ? (unsigned int)[c] : [u])
             p = ([i] ? [p] : (int *)0)
             v = ([i] ? [v] : (void *)[p])
             ([i] ? (void)0 : (void)1)
@@ -427,6 +427,97 @@ int main(void) { __label__ l; int s = sizeof(struct q); __asm__ volatile("" : : 
               s = 1
               lab0:
                 block
+        "#]],
+    );
+}
+
+#[test]
+fn assertions_in_comments_are_calls() {
+    assert_body(
+        "int x, y, *p;",
+        "/*@ assert x == 1; assert p; */ x = 1; //@ assert x ==> y ==> \\false;
+         l: //@ assert (x <==> y) && x;
+         //@ assert x ? y : x < 2; // done
+         ",
+        expect![[r#"
+            __pdnet_assert((_Bool)([x] == 1))
+            __pdnet_assert((_Bool)[p])
+            x = 1
+            __pdnet_assert((_Bool)(![x] || (![y] || 0)))
+            lab0:
+              __pdnet_assert((_Bool)((![x] == ![y]) && [x]))
+            __pdnet_assert((_Bool)([x] ? [y] : ([x] < 2)))
+        "#]],
+    );
+}
+
+#[test]
+fn the_atomics_of_clang_are_those_of_the_standard() {
+    assert_body(
+        "_Atomic int x; int e;",
+        "__c11_atomic_init(&x, 1); __c11_atomic_store(&x, 2, 5); e = __c11_atomic_load(&x, 5); __c11_atomic_fetch_add(&x, 1L, 0);
+         __c11_atomic_compare_exchange_strong(&x, &e, 3, 5, 5); __c11_atomic_thread_fence(5);",
+        expect![[r#"
+            atomic_init(&x, 1)
+            atomic_store_explicit(&x, 2, 5)
+            e = atomic_load_explicit(&x, 5)
+            atomic_fetch_add_explicit(&x, 1, 0)
+            atomic_compare_exchange_strong_explicit(&x, &e, 3, 5, 5)
+            atomic_thread_fence(5)
+        "#]],
+    );
+}
+
+#[test]
+fn wide_strings_are_arrays_of_their_own() {
+    assert_tree(
+        r#"int *w = L"a\u00e9" "b"; unsigned short h[] = u"\U0001F600"; struct s { unsigned n[3]; } s = { U"xyz" };
+        int main(void) { int l[4] = L"z"; return L"q"[0] + sizeof(u"ab"); }"#,
+        expect![[r#"
+            w: int * = &.wide[0]
+            .wide: int[4] = {[0] = 97, [1] = 233, [2] = 98}
+            h: unsigned short[3] = {[0] = 55357:unsigned short, [1] = 56832:unsigned short}
+            .wide: unsigned short[3] = {[0] = 55357:unsigned short, [1] = 56832:unsigned short}
+            s: struct s = {.0[0] = 120:unsigned int, .0[1] = 121:unsigned int, .0[2] = 122:unsigned int}
+            .wide: unsigned int[4] = {[0] = 120:unsigned int, [1] = 121:unsigned int, [2] = 122:unsigned int}
+            .wide: int[2] = {[0] = 122}
+            .wide: int[2] = {[0] = 113}
+            .wide: unsigned short[3] = {[0] = 97:unsigned short, [1] = 98:unsigned short}
+            main(): int
+              var l: int[4] = {[0] = 122}
+              return (int)((unsigned long)[.wide[0]] + 6:unsigned long)
+        "#]],
+    );
+}
+
+#[test]
+fn arrays_of_variable_length_know_their_sizes() {
+    assert_tree(
+        "const int n = 2; int f(int n, int m, int a[n][m], int b[static 3][4]) { int v[n + 1], w[m][3]; return v[0] + w[1][2] + a[1][m] + b[0][1]; }
+         int main(void) { return 0; }",
+        expect![[r#"
+            n: const int = 2
+            f(n: int, m: int, a: int[] *, b: int[4] *): int
+              var v: int[] * ([n] + 1)
+              var w: int[][3] * [m] * 3
+              return ((([v[0]] + [w[1][2]]) + [*unsupported(a pointer to an array whose length is not constant):int[] *[[m]]]) + [*([b] +@ 0)[1]])
+            main(): int
+              return 0
+        "#]],
+    );
+}
+
+#[test]
+fn types_of_c11_threads_are_known_in_headers_of_the_system() {
+    assert_tree(
+        "# 1 \"threads.h\" 1 3\ntypedef unsigned long thrd_t; typedef union { char s[40]; long a; } mtx_t; typedef struct { int d; } once_flag;\n# 2 \"a.c\" 2\nmtx_t m; thrd_t t; once_flag o = { 0 }; typedef struct { int own; } cnd_t; cnd_t c;\nint main(void) { return 0; }",
+        expect![[r#"
+            m: pthread_mutex_t
+            t: pthread_t
+            o: pthread_once_t = default
+            c: struct #2
+            main(): int
+              return 0
         "#]],
     );
 }

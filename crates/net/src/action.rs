@@ -112,6 +112,8 @@ pub enum Fault {
     UnrelatedPointers,
     /// The address of an object used as a number, which only a real machine knows.
     AddressAsNumber,
+    /// Something looked at that only the environment knows.
+    Environment,
     /// A signed result that does not fit into its type.
     Overflow,
     /// A shift by a negative count, or by as many bits as the value has or more.
@@ -148,7 +150,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 55] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -197,6 +199,7 @@ impl Action {
         Self::Fault(Fault::Leak),
         Self::Fault(Fault::UnrelatedPointers),
         Self::Fault(Fault::AddressAsNumber),
+        Self::Fault(Fault::Environment),
         Self::Fault(Fault::Overflow),
         Self::Fault(Fault::Shift),
         Self::Bound(Bound::Depth),
@@ -303,6 +306,7 @@ impl Action {
             Self::Fault(Fault::Leak) => "fault-leak",
             Self::Fault(Fault::UnrelatedPointers) => "fault-unrelated-pointers",
             Self::Fault(Fault::AddressAsNumber) => "fault-address-as-number",
+            Self::Fault(Fault::Environment) => "fault-environment",
             Self::Fault(Fault::Overflow) => "fault-overflow",
             Self::Fault(Fault::Shift) => "fault-shift",
             Self::Bound(Bound::Depth) => "bound-depth",
@@ -335,6 +339,7 @@ impl fmt::Display for Fault {
             Self::Leak => "allocated block not freed at the end",
             Self::UnrelatedPointers => "pointers into different objects compared or subtracted",
             Self::AddressAsNumber => "address used as a number",
+            Self::Environment => "something that only the environment knows is used",
             Self::Overflow => "result does not fit into its signed type",
             Self::Shift => "shift by more bits than there are",
         })

@@ -18,8 +18,9 @@ impl TransitionBuilder {
     #[must_use]
     pub fn new(action: Action, function: Function, from: Place, label: impl Into<String>) -> Self {
         let mut vars = IndexVec::new();
-        let thread = vars.push(VarData { name: "t".to_owned(), base: Base::Thread, choice: None });
-        let depth = vars.push(VarData { name: "d".to_owned(), base: Base::Depth, choice: None });
+        let thread =
+            vars.push(VarData { name: "t".to_owned(), base: Base::Thread, choice: None, note: None });
+        let depth = vars.push(VarData { name: "d".to_owned(), base: Base::Depth, choice: None, note: None });
         let take = ArcData::Take { place: from, token: vec![Pattern::Bind(thread), Pattern::Bind(depth)] };
         let data = TransitionData {
             action,
@@ -27,6 +28,7 @@ impl TransitionBuilder {
             function,
             calls: None,
             pos: None,
+            atomic: false,
             vars,
             arcs: vec![take],
             guard: None,
@@ -66,14 +68,21 @@ impl TransitionBuilder {
         self
     }
 
+    /// Makes its accesses to memory atomic operations.
+    #[must_use]
+    pub const fn atomic(mut self) -> Self {
+        self.data.atomic = true;
+        self
+    }
+
     /// Adds a variable that some arc will bind.
     pub fn var(&mut self, name: &str, base: Base) -> Var {
-        self.data.vars.push(VarData { name: name.to_owned(), base, choice: None })
+        self.data.vars.push(VarData { name: name.to_owned(), base, choice: None, note: None })
     }
 
     /// Adds a variable that ranges over a domain.
     pub fn choose(&mut self, name: &str, base: Base, domain: Domain) -> Var {
-        self.data.vars.push(VarData { name: name.to_owned(), base, choice: Some(domain) })
+        self.data.vars.push(VarData { name: name.to_owned(), base, choice: Some(domain), note: None })
     }
 
     /// Adds any arc.

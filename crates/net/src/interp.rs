@@ -3,7 +3,7 @@
 //! It is slow and obvious on purpose. Fast engines are checked against it, and every violation is replayed
 //! on it before it is shown. Nothing here is optimised; a change here is a change of what a net means.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::net::{ArcData, Base, Pattern, Place, PlaceForm, PlaceKind, Scope, Transition, Var};
 use crate::{Action, Effect, Expr, Net, Scalars};
@@ -55,7 +55,7 @@ pub enum Successor {
 /// Runs a net.
 #[derive(Clone, Copy, Debug)]
 pub struct Interpreter<'a> {
-    net: &'a Net,
+    pub(crate) net: &'a Net,
 }
 
 impl Marking {
@@ -111,6 +111,20 @@ impl<'a> Interpreter<'a> {
         !self.ended(marking) && self.enabled(marking).is_empty()
     }
 
+    /// The threads that have begun and have not ended, in order.
+    #[must_use]
+    pub fn threads(&self, marking: &Marking) -> BTreeSet<i64> {
+        let frames = marking.tokens.keys().filter(|(place, _)| self.net.is_frame_place(*place));
+        frames.map(|(_, token)| token[0]).collect()
+    }
+
+    /// Whether the thread stands where its next step waits for the end of a thread.
+    #[must_use]
+    pub fn is_joining(&self, marking: &Marking, thread: i64) -> bool {
+        let joins = self.net.join_places();
+        marking.tokens.keys().any(|(place, token)| joins[*place] && token.first() == Some(&thread))
+    }
+
     /// The value of a cell; 0 where the index is outside of the array.
     #[must_use]
     pub fn cell(&self, marking: &Marking, place: Place, key: &[i64]) -> i64 {
@@ -142,12 +156,19 @@ impl<'a> Interpreter<'a> {
             return Vec::new();
         }
         let owner = self.net.atomic.map_or(0, |atomic| self.cell(marking, atomic, &[]));
+        let mut firings = self.bound(marking);
+        firings.retain(|firing| owner == 0 || firing.thread() == owner - 1);
+        firings
+    }
+
+    /// All binding elements whose arcs bind and whose guard is true, ordered by transition and binding, whoever
+    /// is in an atomic section. Of a process that has not ended.
+    pub(crate) fn bound(&self, marking: &Marking) -> Vec<Firing> {
         let mut firings = Vec::new();
         for (transition, data) in self.net.transitions.iter_enumerated() {
             let mut binding = vec![0; data.vars.len()];
             self.bind(marking, transition, 0, &mut binding, &mut firings);
         }
-        firings.retain(|firing| owner == 0 || firing.thread() == owner - 1);
         firings.sort();
         firings.dedup();
         firings
@@ -346,17 +367,21 @@ impl<'a> Interpreter<'a> {
         cells.is_some_and(|cells| matches!(cells.scope, Scope::Frame(_)))
     }
 
-    /// Writes a cell, in the type of the place. A key outside of the array changes nothing.
-    fn set_cell(&self, next: &mut Marking, place: Place, key: Token, value: i64) {
-        let Some(cells) = self.net.places[place].cells() else { return };
+    /// Whether there is a cell with this key.
+    pub(crate) fn is_inside(&self, place: Place, key: &[i64]) -> bool {
         let bases = self.net.components(place);
-        let inside = bases.iter().zip(&key).all(|(base, &part)| match base {
+        bases.iter().zip(key).all(|(base, &part)| match base {
             Base::Index(length) => (0..i64::from(*length)).contains(&part),
             Base::Thread => (0..i64::from(self.net.max_threads)).contains(&part),
             Base::Depth => (0..i64::from(self.net.max_depth)).contains(&part),
             Base::Int(_) => true,
-        });
-        if !inside {
+        })
+    }
+
+    /// Writes a cell, in the type of the place. A key outside of the array changes nothing.
+    fn set_cell(&self, next: &mut Marking, place: Place, key: Token, value: i64) {
+        let Some(cells) = self.net.places[place].cells() else { return };
+        if !self.is_inside(place, &key) {
             return;
         }
         let index = if cells.length.is_some() { key.last().copied().unwrap_or(0) } else { 0 };
@@ -371,10 +396,10 @@ impl<'a> Interpreter<'a> {
 }
 
 /// A marking with a binding, for evaluation.
-struct View<'a> {
-    interpreter: &'a Interpreter<'a>,
-    marking: &'a Marking,
-    binding: &'a [i64],
+pub(crate) struct View<'a> {
+    pub(crate) interpreter: &'a Interpreter<'a>,
+    pub(crate) marking: &'a Marking,
+    pub(crate) binding: &'a [i64],
 }
 
 impl Scalars for View<'_> {

@@ -12,9 +12,11 @@
 //! | `action` | what a transition stands for in the program |
 //! | `builder` | convenient construction of one transition |
 //! | `dependence` | control places and arcs (Definitions 5 to 8) |
+//! | [`inputs`](split_inputs) | few values that stand for all values of an input |
 //! | `print`, `parse` | the text form, which round-trips |
 //! | `verify` | the list of invariants and their verifier |
 //! | `interp` | the reference interpreter: slow, obvious, trusted |
+//! | `race` | what a data race is, on the interpreter |
 
 #![forbid(unsafe_code)]
 
@@ -23,17 +25,20 @@ mod builder;
 mod dependence;
 mod expr;
 mod float;
+mod inputs;
 mod int;
 mod interp;
 mod net;
 mod parse;
 mod print;
+mod race;
 mod verify;
 
 pub use action::{Action, Bound, Effect, Fault};
 pub use builder::TransitionBuilder;
 pub use dependence::add_control_dependence;
 pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
+pub use inputs::{SplitLimits, split_inputs};
 pub use int::IntType;
 pub use interp::{Firing, Interpreter, Marking, Successor, Token};
 pub use net::{
@@ -41,4 +46,5 @@ pub use net::{
     Place, PlaceData, PlaceForm, PlaceKind, Scope, Transition, TransitionData, Var, VarData,
 };
 pub use parse::parse_net;
+pub use race::{Access, Race};
 pub use verify::{Violation, verify_net};

@@ -148,6 +148,9 @@ pub struct PlaceData {
     pub pos: Option<Pos>,
     /// Made by pdnet, of no interest to the reader of a run (temporaries, observers).
     pub internal: bool,
+    /// Plain memory of the program, on which two threads can race ([`crate::Interpreter::races`]). Locks,
+    /// objects that are atomic by their type, and what pdnet made for itself are not.
+    pub memory: bool,
 }
 
 impl PlaceData {
@@ -199,6 +202,8 @@ pub struct VarData {
     pub base: Base,
     /// Set where no arc binds it and it takes each of these values: a nondeterministic input.
     pub choice: Option<Domain>,
+    /// Why the choice is but a sample, for people.
+    pub note: Option<String>,
 }
 
 /// One component of the token that an arc asks for.
@@ -363,6 +368,8 @@ pub struct TransitionData {
     pub calls: Option<String>,
     /// Where it comes from in the source.
     pub pos: Option<Pos>,
+    /// Its accesses to memory are atomic operations: two such steps do not race with each other.
+    pub atomic: bool,
     /// Its variables. The first two are the thread and the depth of the frame that moves.
     pub vars: IndexVec<Var, VarData>,
     /// Its arcs, in the order in which they bind variables. The first takes the frame's token.
@@ -415,6 +422,7 @@ impl Net {
             function: None,
             pos: None,
             internal: false,
+            memory: false,
         })
     }
 
@@ -433,6 +441,7 @@ impl Net {
             function,
             pos: None,
             internal: false,
+            memory: false,
         })
     }
 
@@ -470,6 +479,18 @@ impl Net {
     pub fn is_frame_place(&self, place: Place) -> bool {
         self.places[place].kind == PlaceKind::Execution
             && self.components(place) == [Base::Thread, Base::Depth]
+    }
+
+    /// The places from which a step waits for the end of a thread.
+    #[must_use]
+    pub fn join_places(&self) -> IndexVec<Place, bool> {
+        let mut joins = IndexVec::filled(false, self.places.len());
+        for data in self.transitions.iter().filter(|data| data.action == Action::Join) {
+            if let Some(source) = data.source() {
+                joins[source] = true;
+            }
+        }
+        joins
     }
 
     /// How many directed arcs there are.

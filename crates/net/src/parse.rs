@@ -160,6 +160,7 @@ impl Parser {
         let function = if self.eat("of") { Some(self.index("f")?) } else { None };
         let pos = self.pos()?;
         let internal = self.eat("internal");
+        let memory = self.eat("memory");
         let form = match self.bare()?.as_str() {
             "tokens" => {
                 let mut initial = Vec::new();
@@ -171,7 +172,7 @@ impl Parser {
             "cells" => PlaceForm::Cells(self.cells()?),
             _ => return Err(self.expected("tokens or cells")),
         };
-        net.places.push(PlaceData { name, kind, color, form, function, pos, internal });
+        net.places.push(PlaceData { name, kind, color, form, function, pos, internal, memory });
         Ok(())
     }
 
@@ -209,8 +210,9 @@ impl Parser {
         let label = self.text()?;
         let calls = if self.eat("calls") { Some(self.text()?) } else { None };
         let pos = self.pos()?;
+        let atomic = self.eat("atomically");
         let (vars, arcs, guard) = (IndexVec::new(), Vec::new(), None);
-        let mut data = TransitionData { action, label, function, calls, pos, vars, arcs, guard };
+        let mut data = TransitionData { action, label, function, calls, pos, atomic, vars, arcs, guard };
         while self.part(&mut data)? {}
         net.transitions.push(data);
         Ok(())
@@ -233,7 +235,8 @@ impl Parser {
                 let Some(base) = parse_base(&base) else { return Err(self.expected("a type")) };
                 let name = self.text()?;
                 let choice = if self.eat("choice") { Some(self.domain()?) } else { None };
-                data.vars.push(VarData { name, base, choice });
+                let note = if self.eat("note") { Some(self.text()?) } else { None };
+                data.vars.push(VarData { name, base, choice, note });
             }
             "guard" => data.guard = Some(self.expr()?),
             _ => {

@@ -39,6 +39,9 @@ impl fmt::Display for Net {
             if data.internal {
                 write!(f, " internal")?;
             }
+            if data.memory {
+                write!(f, " memory")?;
+            }
             match &data.form {
                 PlaceForm::Tokens { initial } => {
                     write!(f, " tokens")?;
@@ -58,7 +61,7 @@ impl fmt::Display for Net {
             if let Some(calls) = &data.calls {
                 write!(f, " calls {}", quoted(calls))?;
             }
-            writeln!(f, "{}", At(data.pos))?;
+            writeln!(f, "{}{}", At(data.pos), if data.atomic { " atomically" } else { "" })?;
             write_body(f, data)?;
         }
         Ok(())
@@ -84,6 +87,9 @@ fn write_body(f: &mut fmt::Formatter<'_>, data: &TransitionData) -> fmt::Result 
         if let Some(domain) = &var_data.choice {
             write!(f, " choice {}", if domain.exact { "exact" } else { "sampled" })?;
             domain.ranges.iter().try_for_each(|(low, high)| write!(f, " ({low} {high})"))?;
+        }
+        if let Some(note) = &var_data.note {
+            write!(f, " note {}", quoted(note))?;
         }
         writeln!(f)?;
     }

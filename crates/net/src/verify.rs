@@ -8,7 +8,8 @@
 //!
 //! *Places.* 3. The colour set of cells is their key followed by their value; 4. initial values are
 //!    canonical in their type and listed in increasing order, inside the array; 5. initial tokens fit the
-//!    colour set; 6. control places carry no tokens and no cells; 7. execution places have tokens.
+//!    colour set; 6. control places carry no tokens and no cells; 7. execution places have tokens;
+//!    memory is cells, and not internal.
 //!
 //! *Transitions.* 8. The first two variables are a thread and a depth, bound by the first arc, which takes
 //!    a token from a frame place; 9. arcs fit the form and kind of their place, and the number of their
@@ -110,6 +111,9 @@ impl Verifier<'_> {
         }
         match &data.form {
             PlaceForm::Tokens { initial } => {
+                if data.memory {
+                    self.report(place, "memory without cells");
+                }
                 if data.kind == PlaceKind::Control && !initial.is_empty() {
                     self.report(place, "a control place carries tokens");
                 }
@@ -124,6 +128,9 @@ impl Verifier<'_> {
             PlaceForm::Cells(cells) => {
                 if data.kind != PlaceKind::Variable {
                     self.report(place, "only variable places have cells");
+                }
+                if data.memory && (data.internal || self.net.atomic == Some(place)) {
+                    self.report(place, "what pdnet made for itself is no memory of the program");
                 }
                 if color.components != Net::cell_components(cells) {
                     self.report(place, "the colour set is not that of its cells");

@@ -7,9 +7,9 @@ use pdnet_source::Pos;
 /// Where in the program the reason lies.
 pub(crate) const fn reason_pos(reason: &StopReason) -> Option<Pos> {
     match reason {
-        StopReason::Bound { pos, .. } | StopReason::Sampled { pos } | StopReason::Undefined { pos, .. } => {
-            *pos
-        }
+        StopReason::Bound { pos, .. }
+        | StopReason::Sampled { pos, .. }
+        | StopReason::Undefined { pos, .. } => *pos,
         StopReason::Timeout(_)
         | StopReason::Memory { .. }
         | StopReason::States(_)
@@ -41,7 +41,7 @@ pub(crate) fn advice(reason: &StopReason) -> String {
         }
         StopReason::Sampled { .. } => {
             "not all values of an input were tried, and those that were break nothing; \
-             an input of 8 bits or less is tried with all its values"
+             bound the input with an assumption, or take one of 8 bits: that is tried with all its values"
                 .to_owned()
         }
         StopReason::Undefined { fault, .. } => {
@@ -58,11 +58,11 @@ pub(crate) fn advice(reason: &StopReason) -> String {
                 Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld => Some("locks"),
                 Fault::Leak => Some("leak"),
                 Fault::Uninitialised => Some("uninitialized"),
-                Fault::AddressAsNumber => None,
+                Fault::AddressAsNumber | Fault::Environment => None,
             };
             match check {
                 Some(check) => format!("{meaning}; see that run with --check {check}"),
-                None => "what follows depends on where a real machine puts the object".to_owned(),
+                None => "what follows depends on what only a real machine knows".to_owned(),
             }
         }
         StopReason::Unsupported(_) => "this version cannot answer it".to_owned(),

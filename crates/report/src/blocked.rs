@@ -25,8 +25,10 @@ pub(crate) struct Blocked {
 /// On what a thread waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// A mutex.
-    Mutex {
+    /// A lock.
+    Lock {
+        /// What it is called: a mutex, a read-write lock.
+        kind: &'static str,
         /// Its name.
         name: String,
         /// Who took it and where, as far as the run shows it.
@@ -37,24 +39,17 @@ pub(crate) enum Cause {
         /// The name of the condition variable.
         name: String,
     },
-    /// A read-write lock.
-    RwLock {
-        /// Its name.
-        name: String,
-        /// To write, not to read.
-        writing: bool,
-    },
     /// A semaphore that is 0.
     Semaphore {
         /// Its name.
         name: String,
     },
-    /// The others at a barrier.
+    /// More threads at a barrier.
     Barrier {
         /// Its name.
         name: String,
     },
-    /// Another thread, or itself, that does what is to be done once.
+    /// A thread that does what is to be done once.
     Once {
         /// The name of the control object.
         name: String,
@@ -145,34 +140,27 @@ impl Examination<'_> {
         let data = &self.net.transitions[transition];
         let attempt = self.attempt(transition, thread, depth);
         match data.action {
-            Action::Lock | Action::Wait3 => {
+            Action::Lock | Action::ReadLock | Action::Wait3 => {
                 if let Some(place) = attempt.refused_by.map(|arc| data.arcs[arc].place()) {
                     return Some(Cause::Condition { name: self.condition_name(thread, place) });
                 }
-                let (place, key) = mutex_of(self.net, transition, &attempt.binding)?;
-                let name = cell_name(self.net, place, &key);
-                if data.calls.as_deref().is_some_and(|called| called.starts_with("pthread_rwlock_")) {
-                    return Some(Cause::RwLock { name, writing: true });
-                }
-                Some(Cause::Mutex { name, holder: self.holder(place, &key) })
-            }
-            Action::ReadLock => {
                 let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
-                Some(Cause::RwLock { name: cell_name(self.net, place, &key), writing: false })
+                let holder = self.holder(place, &key);
+                let kind = lock_kind(data.calls.as_deref().unwrap_or_default());
+                Some(Cause::Lock { kind, name: cell_name(self.net, place, &key), holder })
             }
             Action::Down => {
                 let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
                 Some(Cause::Semaphore { name: cell_name(self.net, place, &key) })
             }
-            Action::Leave => {
-                let name = condition_of(self.net, transition).map(|place| &self.net.places[place].name);
-                let name = name.map_or("", |name| name.trim_end_matches(" (woken)")).to_owned();
-                Some(Cause::Barrier { name })
-            }
             Action::OnceBegin => {
                 let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
                 let by = self.began(place, &key);
                 Some(Cause::Once { name: cell_name(self.net, place, &key), by })
+            }
+            Action::Leave => {
+                let name = &self.net.places[data.arcs[attempt.refused_by?].place()].name;
+                Some(Cause::Barrier { name: name.trim_end_matches(" (woken)").to_owned() })
             }
             Action::Wait2 => {
                 let place = data.arcs[attempt.refused_by?].place();
@@ -253,31 +241,46 @@ impl Examination<'_> {
 
     /// Who began what is to be done once, by the run.
     fn began(self, control: Place, key: &[i64]) -> Option<i64> {
-        let begins = self.steps.iter().rev().filter(|step| {
+        let mut begins = self.steps.iter().rev().filter(|step| {
             let transition = step.firing.transition;
             self.net.transitions[transition].action == Action::OnceBegin
                 && written_cell(self.net, transition, &step.firing.binding)
                     .is_some_and(|(place, touched)| place == control && touched == key)
         });
-        begins.map(|step| step.firing.thread()).next()
+        begins.next().map(|step| step.firing.thread())
     }
 
-    /// Who took the mutex last without giving it back, by the run.
-    fn holder(self, mutex: Place, key: &[i64]) -> Option<(i64, Option<Pos>)> {
-        for step in self.steps.iter().rev() {
-            let transition = step.firing.transition;
-            let touched = mutex_of(self.net, transition, &step.firing.binding);
-            if touched.is_none_or(|(place, touched)| place != mutex || touched != key) {
+    /// Who took the lock and has not given it back, by the run; of several readers the first.
+    fn holder(self, lock: Place, key: &[i64]) -> Option<(i64, Option<Pos>)> {
+        let mut holders: Vec<(i64, Option<Pos>)> = Vec::new();
+        for step in self.steps {
+            let (transition, thread) = (step.firing.transition, step.firing.thread());
+            let touched = written_cell(self.net, transition, &step.firing.binding);
+            if touched.is_none_or(|(place, touched)| place != lock || touched != key) {
                 continue;
             }
             let data = &self.net.transitions[transition];
             match data.action {
-                Action::Lock | Action::Wait3 => return Some((step.firing.thread(), data.pos)),
-                Action::Unlock | Action::Wait1 => return None,
+                Action::Lock | Action::Wait3 | Action::ReadLock => holders.push((thread, data.pos)),
+                Action::Unlock | Action::Wait1 | Action::ReadUnlock => {
+                    let taken = holders.iter().rposition(|(holder, _)| *holder == thread);
+                    taken.map(|at| holders.remove(at));
+                }
                 _ => {}
             }
         }
-        None
+        holders.first().copied()
+    }
+}
+
+/// What a lock is called, by the function that takes it.
+fn lock_kind(called: &str) -> &'static str {
+    if called.contains("rwlock") {
+        "read-write lock"
+    } else if called.contains("spin") {
+        "spin lock"
+    } else {
+        "mutex"
     }
 }
 
@@ -290,7 +293,8 @@ pub(crate) fn mutex_of(net: &Net, transition: Transition, binding: &[i64]) -> Op
     written_cell(net, transition, binding)
 }
 
-/// The first cell that a step writes, of those that a pointer may point to the one that it does.
+/// The first cell that a step writes: of a step on a lock or a semaphore, that. Of those that a pointer may
+/// point to it is the one that it does.
 pub(crate) fn written_cell(net: &Net, transition: Transition, binding: &[i64]) -> Option<(Place, Vec<i64>)> {
     let view = Binding(binding);
     net.transitions[transition].arcs.iter().find_map(|arc| match arc {
@@ -327,18 +331,16 @@ impl Cause {
         let since =
             |pos: &Option<Pos>| pos.map_or_else(String::new, |pos| format!(" since {}", place_name(pos)));
         match self {
-            Self::Mutex { name, holder: None } => format!("waits for mutex {name}"),
-            Self::Mutex { name, holder: Some((thread, pos)) } if *thread == waiter => {
-                format!("waits for mutex {name}, which it holds itself{}", since(pos))
+            Self::Lock { kind, name, holder: None } => format!("waits for {kind} {name}"),
+            Self::Lock { kind, name, holder: Some((thread, pos)) } if *thread == waiter => {
+                format!("waits for {kind} {name}, which it holds itself{}", since(pos))
             }
-            Self::Mutex { name, holder: Some((thread, pos)) } => {
-                format!("waits for mutex {name}, held by {}{}", threads.describe(*thread), since(pos))
+            Self::Lock { kind, name, holder: Some((thread, pos)) } => {
+                format!("waits for {kind} {name}, held by {}{}", threads.describe(*thread), since(pos))
             }
-            Self::Condition { name } => format!("waits for a signal on {name}"),
-            Self::RwLock { name, writing: true } => format!("waits for {name}, to write"),
-            Self::RwLock { name, writing: false } => format!("waits for {name}, to read"),
             Self::Semaphore { name } => format!("waits for semaphore {name}, which is 0"),
-            Self::Barrier { name } => format!("waits for the others at barrier {name}"),
+            Self::Barrier { name } => format!("waits at barrier {name} for others to come"),
+            Self::Condition { name } => format!("waits for a signal on {name}"),
             Self::Once { name, by: Some(thread) } if *thread == waiter => {
                 format!("waits for {name}, which it is doing itself")
             }

@@ -11,7 +11,7 @@
 //! | `tool` | `name`, `version` |
 //! | `input` | the file as the user named it |
 //! | `net` | `places`, `transitions`, `arcs`: their numbers |
-//! | `reductions` | for each reduction `name`, `before`, `after`, `seconds`; empty in this version |
+//! | `reductions` | for each reduction `name`, `before`, `after`, `seconds`; null where the search itself leaves out states |
 //! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
 //! | `results` | one object for each property, in the order asked for |
 //! | `task` | where the properties come from a task definition: `definition`, `properties`; else `null` |
@@ -45,8 +45,9 @@
 //! | `prefix` | steps |
 //! | `cycle` | steps that repeat forever after the prefix; empty unless `end` is `"cycle"` |
 //! | `end` | `"cycle"`; `"stutter"`: the last state stays forever; `"any"`: the prefix alone breaks the property |
-//! | `outcome` | `"failure"`, `"cycle"`, `"ended"`, `"deadlock"`, `"decided"` |
-//! | `blocked` | in a deadlock, for each thread: `thread`, `file`, `line`, `column`, `text` |
+//! | `outcome` | `"failure"`, `"cycle"`, `"ended"`, `"deadlock"`, `"partial-deadlock"`, `"race"`, `"decided"` |
+//! | `blocked` | in a deadlock, for each thread that cannot move: `thread`, `file`, `line`, `column`, `text` |
+//! | `race` | of a data race: `object`, and two `accesses` with `thread`, `function`, `file`, `line`, `column`, `access` (`"read"` or `"write"`), `atomic`, `label` |
 //! | `starved` | threads that the cycle leaves behind: `thread`, `always_enabled` |
 //! | `variables` | global variables after the last step: `name`, `value` (a text) |
 //!
@@ -60,6 +61,8 @@ use serde::Serialize;
 
 use crate::accesses::AccessKind;
 use crate::advice::{advice, reason_pos};
+use crate::blocked::Blocked;
+use crate::race::RaceData;
 use crate::report::{Answer, Overall, ProbeAnswer, PropertyResult, Report};
 use crate::run::{AtomValue, Run, RunEnd, RunStep};
 use crate::task::{Agreement, Question};
@@ -80,7 +83,11 @@ pub fn result_json(report: &Report<'_>) -> String {
             transitions: report.net.transitions.len(),
             arcs: report.net.n_arcs(),
         },
-        reductions: [],
+        reductions: report
+            .reductions
+            .iter()
+            .map(|&name| Reduction { name, ..Reduction::default() })
+            .collect(),
         verdict: report.overall().name(),
         results,
         task: task_of(report),
@@ -122,11 +129,19 @@ struct Object<'a> {
     tool: Tool<'a>,
     input: &'a str,
     net: Size,
-    reductions: [(); 0],
+    reductions: Vec<Reduction>,
     verdict: &'static str,
     results: Vec<ResultObject<'a>>,
     task: Option<TaskObject<'a>>,
     notes: &'a [String],
+}
+
+#[derive(Serialize, Default)]
+struct Reduction {
+    name: &'static str,
+    before: Option<u64>,
+    after: Option<u64>,
+    seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -222,6 +237,7 @@ struct Trace {
     end: &'static str,
     outcome: &'static str,
     blocked: Vec<BlockedObject>,
+    race: Option<RaceObject>,
     starved: Vec<StarvedObject>,
     variables: Vec<VariableObject>,
 }
@@ -265,6 +281,23 @@ struct BlockedObject {
     #[serde(flatten)]
     place: PlaceObject,
     text: String,
+}
+
+#[derive(Serialize)]
+struct RaceObject {
+    object: String,
+    accesses: Vec<RaceAccessObject>,
+}
+
+#[derive(Serialize)]
+struct RaceAccessObject {
+    thread: i64,
+    function: String,
+    #[serde(flatten)]
+    place: PlaceObject,
+    access: &'static str,
+    atomic: bool,
+    label: String,
 }
 
 #[derive(Serialize)]
@@ -328,7 +361,13 @@ fn trace_of(report: &Report<'_>, run: &Run, end: &TraceEnd) -> Trace {
     let (prefix, cycle) = run.steps.split_at(run.n_prefix);
     let steps = |steps: &[RunStep]| steps.iter().map(|step| step_of(report, step)).collect();
     let place_name = |pos| report.place_name(pos);
+    let blocked_of = |blocked: &Blocked| BlockedObject {
+        thread: blocked.thread,
+        place: place_of(report, blocked.pos),
+        text: blocked.cause.describe(blocked.thread, &run.threads, &place_name),
+    };
     let mut blocked = Vec::new();
+    let mut race = None;
     let mut starved = Vec::new();
     let outcome = match &run.end {
         RunEnd::Failure => "failure",
@@ -342,12 +381,16 @@ fn trace_of(report: &Report<'_>, run: &Run, end: &TraceEnd) -> Trace {
             "cycle"
         }
         RunEnd::Deadlock(threads) => {
-            blocked.extend(threads.iter().map(|blocked| BlockedObject {
-                thread: blocked.thread,
-                place: place_of(report, blocked.pos),
-                text: blocked.cause.describe(blocked.thread, &run.threads, &place_name),
-            }));
+            blocked.extend(threads.iter().map(&blocked_of));
             "deadlock"
+        }
+        RunEnd::Stuck(threads) => {
+            blocked.extend(threads.iter().map(&blocked_of));
+            "partial-deadlock"
+        }
+        RunEnd::Race(data) => {
+            race = Some(race_of(report, data));
+            "race"
         }
     };
     let threads = run.threads.iter();
@@ -362,14 +405,34 @@ fn trace_of(report: &Report<'_>, run: &Run, end: &TraceEnd) -> Trace {
         end: match end {
             TraceEnd::Cycle(_) => "cycle",
             TraceEnd::Stutter => "stutter",
-            TraceEnd::Any => "any",
+            TraceEnd::Any | TraceEnd::Race(_) | TraceEnd::Stuck(_) => "any",
         },
         outcome,
         blocked,
+        race,
         starved,
         variables: variables
             .map(|(name, value)| VariableObject { name: name.clone(), value: value.clone() })
             .collect(),
+    }
+}
+
+fn race_of(report: &Report<'_>, race: &RaceData) -> RaceObject {
+    let accesses = race.accesses.iter().map(|access| RaceAccessObject {
+        thread: access.thread,
+        function: access.function.clone(),
+        place: place_of(report, access.pos),
+        access: access_name(access.kind),
+        atomic: access.is_atomic,
+        label: access.label.clone(),
+    });
+    RaceObject { object: race.object.clone(), accesses: accesses.collect() }
+}
+
+const fn access_name(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
     }
 }
 
@@ -382,10 +445,7 @@ fn step_of(report: &Report<'_>, step: &RunStep) -> StepObject {
     let values = visible.map(|access| ValueObject {
         name: access.name.clone(),
         value: number(access.value),
-        access: match access.kind {
-            AccessKind::Read => "read",
-            AccessKind::Write => "write",
-        },
+        access: access_name(access.kind),
         shared: access.is_shared(),
     });
     StepObject {

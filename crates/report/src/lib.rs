@@ -30,6 +30,7 @@ mod json;
 mod layout;
 mod net_dot;
 mod net_json;
+mod race;
 mod report;
 mod run;
 mod style;

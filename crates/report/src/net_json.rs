@@ -81,6 +81,7 @@ struct NetPlace<'a> {
     #[serde(flatten)]
     at: PlaceObject,
     internal: bool,
+    memory: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<&'a [Vec<i64>]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,6 +107,7 @@ struct TransitionObject<'a> {
     calls: Option<&'a str>,
     #[serde(flatten)]
     at: PlaceObject,
+    atomic: bool,
     vars: Vec<VarObject<'a>>,
     guard: Option<String>,
     arcs: Vec<Map<String, Value>>,
@@ -174,6 +176,7 @@ fn places(net: &Net) -> Vec<NetPlace<'_>> {
             function: data.function.map(|function| function.to_string()),
             at: at(net, data.pos),
             internal: data.internal,
+            memory: data.memory,
             tokens,
             cells,
         });
@@ -197,6 +200,7 @@ fn transition<'a>(net: &Net, id: &pdnet_net::Transition, data: &'a TransitionDat
         function: data.function.to_string(),
         calls: data.calls.as_deref(),
         at: at(net, data.pos),
+        atomic: data.atomic,
         vars: vars.collect(),
         guard: data.guard.as_ref().map(ToString::to_string),
         arcs: data.arcs.iter().map(arc_object).collect(),

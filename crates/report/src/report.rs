@@ -23,6 +23,8 @@ pub struct Report<'a> {
     pub results: Vec<PropertyResult<'a>>,
     /// The task that the properties come from, where they come from one.
     pub task: Option<TaskReport>,
+    /// The names of the reductions that the searches could use.
+    pub reductions: Vec<&'static str>,
     /// What the user should know beside the answers.
     pub notes: Vec<String>,
 }

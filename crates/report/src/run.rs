@@ -6,6 +6,7 @@ use pdnet_source::Pos;
 
 use crate::accesses::{Access, accesses};
 use crate::blocked::{Blocked, blocked_threads, mutex_of};
+use crate::race::RaceData;
 use crate::threads::{Threads, created};
 use crate::words::{Phrase, Weight, inputs, phrases};
 
@@ -74,6 +75,10 @@ pub(crate) enum RunEnd {
     Ended,
     /// No thread can move.
     Deadlock(Vec<Blocked>),
+    /// Two threads race.
+    Race(Box<RaceData>),
+    /// This thread never moves again, although others do. (A list of one.)
+    Stuck(Vec<Blocked>),
     /// Whatever comes after, the property is broken.
     Decided,
 }
@@ -92,6 +97,8 @@ impl Run {
         let last = before.0;
         let end = match (&replay.end, &property.kind) {
             (TraceEnd::Cycle(_), _) => RunEnd::Cycle(replay.starved.clone()),
+            (TraceEnd::Race(race), _) => RunEnd::Race(Box::new(RaceData::new(net, &threads, last, race))),
+            (TraceEnd::Stuck(thread), _) => RunEnd::Stuck(stuck_thread(net, last, &all, *thread)),
             (TraceEnd::Any, PropertyKind::NeverFires(_)) => RunEnd::Failure,
             (TraceEnd::Any, PropertyKind::Ltl { .. }) => RunEnd::Decided,
             (TraceEnd::Any | TraceEnd::Stutter, _) => {
@@ -118,8 +125,11 @@ impl Run {
     /// The threads that get a column: those that move, and those that are blocked at the end.
     pub(crate) fn shown_threads(&self) -> Vec<i64> {
         let is_blocked = |thread: i64| match &self.end {
-            RunEnd::Deadlock(blocked) => blocked.iter().any(|blocked| blocked.thread == thread),
+            RunEnd::Deadlock(blocked) | RunEnd::Stuck(blocked) => {
+                blocked.iter().any(|blocked| blocked.thread == thread)
+            }
             RunEnd::Cycle(starved) => starved.iter().any(|starved| starved.thread == thread),
+            RunEnd::Race(race) => race.accesses.iter().any(|access| access.thread == thread),
             RunEnd::Failure | RunEnd::Ended | RunEnd::Decided => false,
         };
         let moves = |thread: i64| self.steps.iter().any(|step| step.thread == thread);
@@ -160,6 +170,13 @@ fn run_step(
         accesses,
         atoms: atom_values(property, before.1, step.letter, false),
     }
+}
+
+/// Why a thread that never moves again cannot move.
+fn stuck_thread(net: &Net, last: &Marking, steps: &[Step], thread: i64) -> Vec<Blocked> {
+    let mut blocked = blocked_threads(net, last, steps);
+    blocked.retain(|blocked| blocked.thread == thread);
+    blocked
 }
 
 /// The atoms that differ between two letters, or all of them, with their value in the second.

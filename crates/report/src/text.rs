@@ -6,6 +6,7 @@ use pdnet_check::{Fairness, PropertyKind, Starved, Stats};
 use pdnet_source::ColorChoice;
 
 use crate::advice::{advice, reason_pos};
+use crate::blocked::Blocked;
 use crate::layout::{count, human_bytes, wrap};
 use crate::report::{Answer, ProbeAnswer, PropertyResult, Report};
 use crate::run::{Run, RunEnd};
@@ -144,6 +145,18 @@ impl Writer<'_> {
         }
     }
 
+    /// Why threads cannot move, a line for each.
+    fn blocked(&mut self, run: &Run, blocked: &[Blocked]) {
+        for blocked in blocked {
+            let report = self.report;
+            let place_name = |pos| short_place(report, pos);
+            let at = blocked.pos.map_or_else(String::new, |pos| format!(" at {}", place_name(pos)));
+            let cause = blocked.cause.describe(blocked.thread, &run.threads, &place_name);
+            let text = format!("{}{at} {cause}", run.threads.describe(blocked.thread));
+            self.paragraph("    ", &text, Style::Plain);
+        }
+    }
+
     /// How the run goes on, in words.
     fn end(&mut self, run: &Run) {
         match &run.end {
@@ -156,12 +169,20 @@ impl Writer<'_> {
             }
             RunEnd::Deadlock(blocked) => {
                 self.paragraph("  ", "deadlock: no thread can move, this state stays forever", Style::Bad);
-                for blocked in blocked {
+                self.blocked(run, blocked);
+            }
+            RunEnd::Stuck(blocked) => {
+                let text = "partial deadlock: a thread never moves again, whatever the others do";
+                self.paragraph("  ", text, Style::Bad);
+                self.blocked(run, blocked);
+            }
+            RunEnd::Race(race) => {
+                let text = format!("data race on {}: nothing orders these two accesses", race.object);
+                self.paragraph("  ", &text, Style::Bad);
+                for access in &race.accesses {
                     let report = self.report;
                     let place_name = |pos| short_place(report, pos);
-                    let at = blocked.pos.map_or_else(String::new, |pos| format!(" at {}", place_name(pos)));
-                    let cause = blocked.cause.describe(blocked.thread, &run.threads, &place_name);
-                    let text = format!("{}{at} {cause}", run.threads.describe(blocked.thread));
+                    let text = access.describe(&race.object, &run.threads, &place_name);
                     self.paragraph("    ", &text, Style::Plain);
                 }
             }
@@ -180,7 +201,13 @@ impl Writer<'_> {
 /// Which fairness a verdict on a formula rests on.
 fn assumed(result: &PropertyResult<'_>) -> &'static str {
     match (&result.property.kind, result.fairness) {
-        (PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock, _) => "",
+        (
+            PropertyKind::NeverFires(_)
+            | PropertyKind::NoDeadlock
+            | PropertyKind::NoRace
+            | PropertyKind::NoPartialDeadlock,
+            _,
+        ) => "",
         (PropertyKind::Ltl { .. }, Fairness::None) => ", no fairness assumed",
         (PropertyKind::Ltl { .. }, Fairness::Weak) => ", weak fairness assumed",
         (PropertyKind::Ltl { .. }, Fairness::Strong) => ", strong fairness assumed",

@@ -28,6 +28,7 @@ use self::anchors::{Words, offset};
 use self::yaml::Yaml;
 use crate::accesses::AccessKind;
 use crate::blocked::Blocked;
+use crate::race::RaceAccess;
 use crate::report::{Answer, PropertyResult, Report};
 use crate::run::{Run, RunEnd, RunStep};
 
@@ -261,7 +262,17 @@ impl<'a> Content<'a> {
         let last = |step: &RunStep| step.pos.map(|pos| (pos, step.function.clone(), step.thread));
         let target = match &run.end {
             RunEnd::Cycle(_) => return,
-            RunEnd::Deadlock(blocked) => blocked_last(run, blocked),
+            RunEnd::Deadlock(blocked) | RunEnd::Stuck(blocked) => blocked_last(run, blocked),
+            RunEnd::Race(race) => {
+                let place =
+                    |access: &RaceAccess| access.pos.map(|pos| (pos, access.function.clone(), access.thread));
+                let places: Vec<_> = race.accesses.iter().filter_map(place).collect();
+                if places.len() == 2 {
+                    self.target(&places);
+                    return;
+                }
+                None
+            }
             RunEnd::Failure | RunEnd::Ended => None,
             RunEnd::Decided => forbidden_call(self.report.net, result, replay),
         };

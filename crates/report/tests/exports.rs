@@ -112,6 +112,7 @@ fn a_lasso_as_json() {
                 "end": "cycle",
                 "outcome": "cycle",
                 "blocked": [],
+                "race": null,
                 "starved": [
                   {
                     "thread": 1,
@@ -272,6 +273,7 @@ fn a_net_as_json_has_all_places_and_transitions() {
               ]
             }
           ],
+          "atomic": false,
           "calls": null,
           "column": 5,
           "file": "spin.c",

@@ -302,11 +302,11 @@ fn what_is_not_known_comes_with_advice() {
     "#]],
     );
     check(
-        StopReason::Sampled { pos },
+        StopReason::Sampled { pos, note: None },
         &expect![[r#"
               unknown: an input was sampled
-              at spin.c:6: not all values of an input were tried, and those that were break nothing; an input of
-                8 bits or less is tried with all its values
+              at spin.c:6: not all values of an input were tried, and those that were break nothing; bound the
+                input with an assumption, or take one of 8 bits: that is tried with all its values
             Verification result: UNKNOWN (an input was sampled)
         "#]],
     );

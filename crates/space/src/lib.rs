@@ -13,6 +13,11 @@
 //! | `transition` | transitions as lists of steps that bind and steps that fire |
 //! | `successors` | enumerates the firings of a state |
 //! | `fire` | the state after a firing |
+//! | `race` | the data races of a state |
+//! | `footprint` | what transitions touch that other threads may touch |
+//! | `ample` | in which states the steps of some threads are enough |
+//! | `first` | shows the steps of such threads |
+//! | `advance` | steps that are alone, taken without a look around |
 //! | `atoms` | the atoms of properties on unpacked states |
 //! | `pool` | equal parts of states, stored once |
 //! | `store` | the visited set: states as short vectors of parts |
@@ -39,18 +44,25 @@
 
 #![forbid(unsafe_code)]
 
+mod advance;
+mod ample;
 mod atoms;
 mod code;
 mod fire;
+mod first;
+mod footprint;
 mod layout;
 mod pool;
+mod race;
 mod state;
 mod store;
 mod successors;
 mod transition;
 
+pub use ample::{Ample, Observed};
 pub use atoms::Atoms;
 pub use layout::{Layout, Unsupported};
+pub use race::Races;
 pub use state::State;
 pub use store::{Full, StateId, StateStore};
 pub use successors::{Flow, Outcome, Step, Successors};

@@ -66,6 +66,13 @@ impl State {
         self.changed_threads = other.changed_threads;
     }
 
+    /// Makes it equal to `other`, where both come from the same loaded state by some steps.
+    pub(crate) fn follow(&mut self, other: &Self) {
+        self.changed_chunks |= other.changed_chunks;
+        self.changed_threads |= other.changed_threads;
+        self.restore(other);
+    }
+
     /// Makes it a copy of `other`, in place.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.globals.copy_from_slice(&other.globals);

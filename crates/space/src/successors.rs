@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use pdnet_net::{Effect, Firing, Place, Transition};
 
+use crate::ample::{Ample, Plans};
 use crate::code::Operand;
 use crate::layout::{Cells, Home, Layout, word_place};
 use crate::transition::{Binding, Key, Member, Part, Prefix, Rule};
@@ -54,7 +55,11 @@ pub struct Successors<'c> {
     pub(crate) base: usize,
     /// Tokens of frames that the firing has taken and not put back.
     pub(crate) taken: Vec<(i64, i64)>,
-    error: Option<&'static str>,
+    pub(crate) error: Option<&'static str>,
+    /// For the choice of a thread that goes first.
+    pub(crate) plans: Plans,
+    /// The state after the only step, in [`Successors::advance`].
+    pub(crate) ahead: Option<State>,
 }
 
 impl<'c> Successors<'c> {
@@ -69,6 +74,8 @@ impl<'c> Successors<'c> {
             base: 0,
             taken: Vec::new(),
             error: None,
+            plans: Plans::new(),
+            ahead: None,
         }
     }
 
@@ -91,6 +98,19 @@ impl<'c> Successors<'c> {
     /// Where a step does something that states have no room for.
     pub fn for_each<R: Into<Flow>>(
         &mut self,
+        visit: impl FnMut(&Step<'_>, &State) -> R,
+    ) -> Result<(), Unsupported> {
+        self.for_each_first(None, visit)
+    }
+
+    /// As [`Successors::for_each`], but where the steps of one thread are enough, only those. Threads that
+    /// could go first come before the others.
+    ///
+    /// # Errors
+    /// Where a step does something that states have no room for.
+    pub fn for_each_first<R: Into<Flow>>(
+        &mut self,
+        ample: Option<&Ample>,
         mut visit: impl FnMut(&Step<'_>, &State) -> R,
     ) -> Result<(), Unsupported> {
         if self.compiled.has_ended(&self.current) {
@@ -98,7 +118,7 @@ impl<'c> Successors<'c> {
         }
         self.next.copy_from(&self.current);
         self.error = None;
-        let _ = self.expand(&mut |step, state| visit(step, state).into().0);
+        let _ = self.expand(ample, &mut |step, state| visit(step, state).into().0);
         match self.error {
             None => Ok(()),
             Some(text) => Err(Unsupported(text.to_owned())),
@@ -106,7 +126,7 @@ impl<'c> Successors<'c> {
     }
 
     /// The threads that may move, as far as atomic sections go.
-    fn movable(&self) -> u64 {
+    pub(crate) fn movable(&self) -> u64 {
         let owner = self.compiled.layout.atomic.map_or(0, |offset| self.current.globals[offset]);
         match owner {
             0 => self.current.live,
@@ -117,20 +137,61 @@ impl<'c> Successors<'c> {
         }
     }
 
-    fn expand(&mut self, visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>) -> ControlFlow<()> {
-        let compiled = self.compiled;
+    fn expand(
+        &mut self,
+        ample: Option<&Ample>,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut movable = self.movable();
-        while movable != 0 {
-            let thread = movable.trailing_zeros() as usize;
-            movable &= movable - 1;
+        if let Some(ample) = ample
+            && movable.count_ones() > 1
+            && self.expand_first(ample, &mut movable, visit)?
+        {
+            return ControlFlow::Continue(());
+        }
+        self.expand_threads(movable, visit)
+    }
+
+    /// Shows the firings of one thread.
+    pub(crate) fn expand_thread(
+        &mut self,
+        thread: usize,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.expand_threads(1 << thread, visit)
+    }
+
+    fn expand_threads(
+        &mut self,
+        threads: u64,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.bind_all(threads, |_| true, &mut |this, transition, rule| this.show(transition, rule, visit))
+    }
+
+    /// Calls `found` with each transition of these threads, if it is wanted, in each way in which it is bound.
+    #[inline]
+    pub(crate) fn bind_all(
+        &mut self,
+        mut threads: u64,
+        is_wanted: impl Fn(Transition) -> bool,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let compiled = self.compiled;
+        while threads != 0 {
+            let thread = threads.trailing_zeros() as usize;
+            threads &= threads - 1;
             let mut base = compiled.layout.thread_template.len();
             for depth in 0..self.current.threads[thread][0] {
                 let place = word_place(self.current.threads[thread][base]);
                 for &transition in &compiled.from[place] {
+                    if !is_wanted(transition) {
+                        continue;
+                    }
                     self.registers[0] = thread as i64;
                     self.registers[1] = depth;
                     self.base = base;
-                    self.bind(transition, &compiled.transitions[transition], 0, visit)?;
+                    self.bind(transition, &compiled.transitions[transition], 0, found)?;
                 }
                 base += compiled.layout.frame_words[place] as usize;
             }
@@ -152,21 +213,21 @@ impl<'c> Successors<'c> {
         condition.is_none_or(|condition| self.value(condition) != 0)
     }
 
-    /// Extends the binding over the steps from `position` on, in all ways, and shows each firing found.
+    /// Extends the binding over the steps from `position` on, in all ways, and calls `found` with each.
     /// Only steps that can bind a variable in several ways recur.
     fn bind(
         &mut self,
         transition: Transition,
         rule: &Rule,
         position: usize,
-        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         for (position, binding) in rule.bindings.iter().enumerate().skip(position) {
             match binding {
                 Binding::Choose { var, domain } => {
                     for value in domain.values() {
                         self.registers[*var as usize] = value;
-                        self.bind(transition, rule, position + 1, visit)?;
+                        self.bind(transition, rule, position + 1, found)?;
                     }
                     return ControlFlow::Continue(());
                 }
@@ -177,7 +238,7 @@ impl<'c> Successors<'c> {
                     }
                 }
                 Binding::Frame { place, thread, depth } => {
-                    return self.bind_frame(transition, rule, position, (*place, *thread, *depth), visit);
+                    return self.bind_frame(transition, rule, position, (*place, *thread, *depth), found);
                 }
                 Binding::Member(Member { offset, rows, row, thread: Part::Is(thread) })
                     if !matches!(row, Some(Part::Bind(_))) =>
@@ -193,7 +254,7 @@ impl<'c> Successors<'c> {
                     }
                 }
                 Binding::Member(member) => {
-                    return self.bind_member(transition, rule, position, member, visit);
+                    return self.bind_member(transition, rule, position, member, found);
                 }
                 Binding::Count { offset } => {
                     if self.current.globals[*offset] == 0 {
@@ -211,7 +272,7 @@ impl<'c> Successors<'c> {
                 }
             }
         }
-        if self.holds(rule.guard) { self.show(transition, rule, visit) } else { ControlFlow::Continue(()) }
+        if self.holds(rule.guard) { found(self, transition, rule) } else { ControlFlow::Continue(()) }
     }
 
     fn bind_frame(
@@ -220,7 +281,7 @@ impl<'c> Successors<'c> {
         rule: &Rule,
         position: usize,
         (place, thread_part, depth_part): (Place, Part, Part),
-        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let layout = &self.compiled.layout;
         let wanted = match thread_part {
@@ -239,14 +300,14 @@ impl<'c> Successors<'c> {
                 Part::Is(depth) => {
                     let depth = self.value(depth);
                     if self.current.frame_is_at(layout, number, depth, place) {
-                        self.bind(transition, rule, position + 1, visit)?;
+                        self.bind(transition, rule, position + 1, found)?;
                     }
                 }
                 Part::Bind(var) => {
                     let mut from = 0;
                     while let Some(depth) = self.current.find_frame(layout, thread, from, place) {
                         self.registers[var as usize] = depth as i64;
-                        self.bind(transition, rule, position + 1, visit)?;
+                        self.bind(transition, rule, position + 1, found)?;
                         from = depth + 1;
                     }
                 }
@@ -261,7 +322,7 @@ impl<'c> Successors<'c> {
         rule: &Rule,
         position: usize,
         member: &Member<Part>,
-        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         for row in 0..i64::from(member.rows) {
             match member.row {
@@ -279,7 +340,7 @@ impl<'c> Successors<'c> {
                     Part::Is(wanted) if self.value(wanted) != thread => continue,
                     Part::Is(_) => {}
                 }
-                self.bind(transition, rule, position + 1, visit)?;
+                self.bind(transition, rule, position + 1, found)?;
             }
         }
         ControlFlow::Continue(())
@@ -296,7 +357,7 @@ impl<'c> Successors<'c> {
 
     /// The value of a cell of the current state.
     #[inline]
-    fn read(&mut self, cells: &Cells, key: &Key) -> i64 {
+    pub(crate) fn read(&mut self, cells: &Cells, key: &Key) -> i64 {
         let (thread, depth, index) = match *key {
             Key::Own { index } => {
                 let index = self.optional(index).unwrap_or(0);

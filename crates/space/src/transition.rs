@@ -4,7 +4,7 @@ use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{ArcData, Domain, Effect, Expr, Function, Net, Pattern, Place, Transition, TransitionData};
 
 use crate::code::{self, Code, Operand, Reg, reg};
-use crate::layout::{Cells, Home, Layout, Slot, no_room};
+use crate::layout::{Cells, Home, Layout, Slot, no_room, word_place};
 use crate::{State, Unsupported};
 
 /// A net that is ready to run.
@@ -150,6 +150,25 @@ impl Compiled {
     #[must_use]
     pub fn initial(&self) -> State {
         self.initial.clone()
+    }
+
+    /// The threads with a frame on one of the places, one bit each.
+    #[must_use]
+    pub fn threads_on(&self, state: &State, places: &IndexVec<Place, bool>) -> u64 {
+        let mut found = 0;
+        let mut live = state.live;
+        while live != 0 {
+            let thread = live.trailing_zeros() as usize;
+            live &= live - 1;
+            let words = &state.threads[thread];
+            let mut base = self.layout.thread_template.len();
+            for _ in 0..words[0] {
+                let place = word_place(words[base]);
+                found |= u64::from(places[place]) << thread;
+                base += self.layout.frame_words[place] as usize;
+            }
+        }
+        found
     }
 
     /// Whether the process has ended in this state.

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use pdnet_base::{Idx as _, Rng};
 use pdnet_net::{Expr, Firing, Interpreter, Marking, Net, PlaceForm, Successor, verify_net};
-use pdnet_space::{Atoms, Compiled, Outcome, StateId, StateStore, Successors, Unsupported};
+use pdnet_space::{Atoms, Compiled, Outcome, Races, StateId, StateStore, Successors, Unsupported};
 
 #[path = "nets/mod.rs"]
 mod nets;
 
-/// Explores both side by side; the result is the number of states, at most `max`.
-fn compare(net: &Net, max: usize) -> Result<usize, Unsupported> {
+/// Explores both side by side; the result is the number of states, at most `max`, and of those with a race.
+fn compare(net: &Net, max: usize) -> Result<(usize, usize), Unsupported> {
     let violations = verify_net(net);
     assert!(violations.is_empty(), "{violations:?}");
     let interpreter = Interpreter::new(net);
@@ -25,6 +25,8 @@ fn compare(net: &Net, max: usize) -> Result<usize, Unsupported> {
     let atoms = all_atoms(net);
     let mut compiled_atoms: Vec<Atoms> =
         atoms.chunks(64).map(|some| Atoms::new(net, &compiled, some).unwrap()).collect();
+    let mut races = Races::new(net, &compiled);
+    let mut n_racy = 0;
     let mut at = 0;
     while at < markings.len() && at < max {
         let marking = markings[at].clone();
@@ -47,6 +49,12 @@ fn compare(net: &Net, max: usize) -> Result<usize, Unsupported> {
                 assert_eq!(letter >> bit & 1 == 1, expected, "{atom} in s{at}:\n{net}");
             }
         }
+        let expected = interpreter.races(&marking);
+        match successors.race(&mut races) {
+            None => assert_eq!(expected, [], "races of s{at}:\n{net}"),
+            Some(race) => assert!(expected.contains(&race), "{race:?} of s{at}:\n{net}"),
+        }
+        n_racy += usize::from(!expected.is_empty());
         found.sort();
         let firings: Vec<Firing> = found.iter().map(|(firing, _)| firing.clone()).collect();
         assert_eq!(firings, interpreter.enabled(&marking), "firings of s{at}:\n{net}");
@@ -71,7 +79,19 @@ fn compare(net: &Net, max: usize) -> Result<usize, Unsupported> {
         at += 1;
     }
     assert_eq!(store.len(), of_marking.len());
-    Ok(at)
+    Ok((at, n_racy))
+}
+
+/// Makes variables memory, and steps atomic operations, by these percentages.
+fn mark_memory(rng: &mut Rng, net: &mut Net, memory: usize, atomic: usize) {
+    let is_special = |place| net.atomic == Some(place) || net.places[place].internal;
+    let cells =
+        net.places.iter_enumerated().filter(|(place, data)| data.cells().is_some() && !is_special(*place));
+    let cells: Vec<_> = cells.map(|(place, _)| place).collect();
+    for place in cells {
+        net.places[place].memory = rng.chance(memory);
+    }
+    net.transitions.iter_mut().for_each(|data| data.atomic = rng.chance(atomic));
 }
 
 /// Atoms for every place: whether it is marked, and its cells, with keys in range and out of it.
@@ -113,7 +133,7 @@ fn small_programs_have_the_states_of_the_interpreter() {
         ("locked loops", nets::locked_loops(2, 2).0, 378),
     ];
     for (name, program, expected) in programs {
-        let n = compare(&program.net, 2000).unwrap();
+        let (n, _) = compare(&program.net, 2000).unwrap();
         assert_eq!(n, expected, "{name}");
     }
 }
@@ -122,14 +142,19 @@ fn small_programs_have_the_states_of_the_interpreter() {
 fn random_programs_have_the_states_of_the_interpreter() {
     let seed = Rng::test_seed(7);
     let mut rng = Rng::new(seed);
-    let (mut n_states, mut n_unsupported) = (0, 0);
+    let (mut n_states, mut n_racy, mut n_unsupported) = (0, 0, 0);
     for case in 0..600 {
-        let program = if case % 3 == 0 { nets::random_loops(&mut rng) } else { nets::random(&mut rng) };
+        let mut program = if case % 3 == 0 { nets::random_loops(&mut rng) } else { nets::random(&mut rng) };
+        mark_memory(&mut rng, &mut program.net, 60, 25);
         match compare(&program.net, 200) {
-            Ok(n) => n_states += n,
+            Ok((n, racy)) => {
+                n_states += n;
+                n_racy += racy;
+            }
             Err(_) => n_unsupported += 1,
         }
     }
     assert!(n_states > 4000, "seed {seed}: only {n_states} states");
+    assert!(n_racy * 20 > n_states && n_racy * 2 < n_states, "seed {seed}: {n_racy} of {n_states} race");
     assert!(n_unsupported < 100, "seed {seed}: {n_unsupported} unsupported");
 }

@@ -70,13 +70,38 @@ pub struct ConformanceReport {
     pub violated: usize,
     /// Properties that the engine left unknown, rightly.
     pub unknown: usize,
+    /// Nets with a data race.
+    pub races: usize,
+    /// Nets with a partial deadlock.
+    pub partial_deadlocks: usize,
+    /// States that the engine visited, by its own account.
+    pub visited: u64,
+}
+
+impl ConformanceReport {
+    /// Adds what was compared elsewhere.
+    pub const fn add(&mut self, other: &Self) {
+        let Self { nets, too_large, markings, holds, violated, unknown, races, partial_deadlocks, visited } =
+            other;
+        self.nets += *nets;
+        self.too_large += *too_large;
+        self.markings += *markings;
+        self.holds += *holds;
+        self.violated += *violated;
+        self.unknown += *unknown;
+        self.races += *races;
+        self.partial_deadlocks += *partial_deadlocks;
+        self.visited += *visited;
+    }
 }
 
 impl fmt::Display for ConformanceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { nets, too_large, markings, holds, violated, unknown } = self;
+        let Self { nets, too_large, markings, holds, violated, unknown, races, partial_deadlocks, visited } =
+            self;
         write!(f, "{nets} nets with {markings} markings, {too_large} too large; ")?;
-        write!(f, "{holds} verdicts hold, {violated} violated, {unknown} unknown")
+        write!(f, "{holds} verdicts hold, {violated} violated, {unknown} unknown; ")?;
+        write!(f, "{races} races, {partial_deadlocks} partial deadlocks; {visited} states visited")
     }
 }
 
@@ -107,12 +132,13 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// Compares an engine with the reference on `cases` random nets.
+/// Compares an engine with the reference on `cases` random nets; `shortest` says whether its runs to an
+/// assertion and to a deadlock must be shortest.
 ///
 /// # Panics
 /// Where it does not conform, with all that is needed to bring the case back.
-pub fn check_engine(engine: &dyn Engine, cases: usize, seed: u64) -> ConformanceReport {
-    let config = ConformanceConfig::default();
+pub fn check_engine(engine: &dyn Engine, shortest: bool, cases: usize, seed: u64) -> ConformanceReport {
+    let config = ConformanceConfig { shortest, ..ConformanceConfig::default() };
     let mut rng = Rng::new(seed);
     let mut report = ConformanceReport::default();
     for case in 0..cases {
@@ -152,16 +178,14 @@ pub fn check_case(
     };
     report.nets += 1;
     report.markings += graph.n_markings();
-    let formulas = random_properties(&mut rng, &net, config);
+    let mut formulas = random_properties(&mut rng, &net, config);
+    formulas.push(Property::termination(&net));
     let mut all = safety_properties(&net);
     all.extend(formulas.iter().cloned());
     for (round, &fairness) in config.fairness.iter().enumerate() {
         // Fairness says nothing of safety properties: once is enough.
         let asked = if round == 0 { &all } else { &formulas };
-        let verdicts = compare(engine, &graph, asked, fairness, config.shortest)?;
-        report.holds += verdicts.holds;
-        report.violated += verdicts.violated;
-        report.unknown += verdicts.unknown;
+        report.add(&compare(engine, &graph, asked, fairness, config.shortest)?);
     }
     Ok(())
 }
@@ -169,7 +193,11 @@ pub fn check_case(
 fn safety_properties(net: &Net) -> Vec<Property> {
     let named =
         |name: &str, class, kind| Property { name: name.to_owned(), text: name.to_owned(), class, kind };
-    let mut properties = vec![named("deadlock", "no-deadlock", PropertyKind::NoDeadlock)];
+    let mut properties = vec![
+        named("deadlock", "no-deadlock", PropertyKind::NoDeadlock),
+        Property::no_race(),
+        Property::no_partial_deadlock(),
+    ];
     let of_action = |wanted: fn(Action) -> bool| -> Vec<Transition> {
         net.transitions.iter_enumerated().filter(|(_, data)| wanted(data.action)).map(|(at, _)| at).collect()
     };
@@ -242,6 +270,7 @@ pub fn compare(
     }
     let mut report = ConformanceReport::default();
     for (property, outcome) in properties.iter().zip(outcomes) {
+        report.visited += outcome.stats.states;
         compare_one(graph, property, fairness, shortest, &outcome.verdict, &mut report)
             .map_err(|message| wrong(property, message))?;
     }
@@ -267,13 +296,19 @@ fn compare_one(
             .map_err(|error| format!("the reference is wrong: its own run fails, {error}: {trace:?}"))?;
     }
     let is_safety = match property.kind {
-        PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock => true,
+        PropertyKind::NeverFires(_)
+        | PropertyKind::NoDeadlock
+        | PropertyKind::NoRace
+        | PropertyKind::NoPartialDeadlock => true,
         PropertyKind::Ltl { .. } => false,
     };
     let caveats = graph.caveats();
     match (expected.verdict, verdict) {
         (RefVerdict::Violated, Verdict::Violated(trace)) => {
             report.violated += 1;
+            report.races += usize::from(matches!(property.kind, PropertyKind::NoRace));
+            let is_partial = matches!(property.kind, PropertyKind::NoPartialDeadlock);
+            report.partial_deadlocks += usize::from(is_partial);
             let replayed = replay(graph.net(), property, fairness, trace)
                 .map_err(|error| format!("the run of the engine fails: {error}\nrun: {trace:?}"))?;
             if is_bad_prefix(property, trace)

@@ -48,6 +48,10 @@ pub struct NetConfig {
     pub conditional_arcs: usize,
     /// Percentage of waits that may wake by themselves.
     pub spurious: usize,
+    /// Percentage of variables on which threads can race.
+    pub memory: usize,
+    /// Percentage of steps that are atomic operations.
+    pub atomic_steps: usize,
     /// Percentage of creations beyond those that were planned, which can meet the bound on threads.
     pub wild_create: usize,
 }
@@ -72,6 +76,8 @@ impl Default for NetConfig {
             wild_index: 5,
             conditional_arcs: 10,
             spurious: 10,
+            memory: 50,
+            atomic_steps: 20,
             wild_create: 3,
         }
     }
@@ -85,6 +91,7 @@ pub fn random_net(rng: &mut Rng, config: &NetConfig) -> Net {
     for function_idx in 0..generator.functions.len() {
         generator.fill(function_idx);
     }
+    generator.mark_memory();
     generator.net
 }
 
@@ -403,6 +410,19 @@ impl<'a> Generator<'a> {
                 Step::Lock(mutex)
             }
             step => step,
+        }
+    }
+
+    /// Says which variables are memory, and which steps are atomic operations.
+    fn mark_memory(&mut self) {
+        let locals = self.functions.iter().map(|skeleton| skeleton.local);
+        let variables: Vec<Place> = self.globals.iter().map(|at| at.place()).chain(locals).collect();
+        for place in variables {
+            self.net.places[place].memory = self.rng.chance(self.config.memory);
+        }
+        let transitions: Vec<_> = self.net.transitions.indices().collect();
+        for transition in transitions {
+            self.net.transitions[transition].atomic = self.rng.chance(self.config.atomic_steps);
         }
     }
 

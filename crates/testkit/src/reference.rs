@@ -263,6 +263,8 @@ impl<'a> ReachableGraph<'a> {
         match &property.kind {
             PropertyKind::NeverFires(transitions) => self.never_fires(transitions),
             PropertyKind::NoDeadlock => self.no_deadlock(),
+            PropertyKind::NoRace => self.no_race(),
+            PropertyKind::NoPartialDeadlock => self.no_partial_deadlock(),
             PropertyKind::Ltl { formula, atoms } => self.holds(formula, atoms, fairness),
         }
     }
@@ -288,6 +290,82 @@ impl<'a> ReachableGraph<'a> {
         let hit =
             (0..self.n_markings()).find(|&at| self.is_dead(at) && !interpreter.ended(&self.markings[at]));
         RefAnswer::new(hit.map(|at| Trace { prefix: self.path_to(at), end: TraceEnd::Stutter }))
+    }
+
+    /// Whether some run comes to a data race. The trace is a shortest one.
+    #[must_use]
+    pub fn no_race(&self) -> RefAnswer {
+        let interpreter = Interpreter::new(self.net);
+        let race = |at: usize| interpreter.races(&self.markings[at]).into_iter().next();
+        let hit = (0..self.n_markings()).find_map(|at| Some((at, race(at)?)));
+        RefAnswer::new(
+            hit.map(|(at, race)| Trace { prefix: self.path_to(at), end: TraceEnd::Race(Box::new(race)) }),
+        )
+    }
+
+    /// Whether some run comes to a marking after which a thread never moves again, although others do and the
+    /// process need not end. A thread that waits for the end of another one does not count. The trace is a shortest one.
+    #[must_use]
+    pub fn no_partial_deadlock(&self) -> RefAnswer {
+        let interpreter = Interpreter::new(self.net);
+        let can_stay = self.can_stay();
+        let moving = self.moving_threads();
+        let hit = (0..self.n_markings()).filter(|at| can_stay.contains(at)).find_map(|at| {
+            let moving = moving[at].as_ref().filter(|_| !self.is_dead(at))?;
+            let marking = &self.markings[at];
+            let live = interpreter.threads(marking);
+            let mut stuck =
+                live.difference(moving).filter(|thread| !interpreter.is_joining(marking, **thread));
+            stuck.next().map(|&thread| Trace { prefix: self.path_to(at), end: TraceEnd::Stuck(thread) })
+        });
+        RefAnswer::new(hit)
+    }
+
+    /// For each marking the threads that move in some continuation; nothing where not all of those are known.
+    fn moving_threads(&self) -> Vec<Option<BTreeSet<i64>>> {
+        let own = |at| (!self.is_cut_short(at)).then(|| self.enabled_threads(at));
+        let mut moving: Vec<Option<BTreeSet<i64>>> = (0..self.n_markings()).map(own).collect();
+        loop {
+            let mut changed = false;
+            for at in (0..self.n_markings()).rev() {
+                let targets = self.edges[at].iter().map(|edge| moving[edge.target].clone());
+                let all = targets.chain([moving[at].clone()]).reduce(|left, right| Some(&left? | &right?));
+                let all = all.expect("its own at least");
+                changed |= all != moving[at];
+                moving[at] = all;
+            }
+            if !changed {
+                return moving;
+            }
+        }
+    }
+
+    /// The markings from which some run never ends the process: it comes to a deadlock or to a cycle.
+    fn can_stay(&self) -> BTreeSet<usize> {
+        let interpreter = Interpreter::new(self.net);
+        let mut rest: BTreeSet<usize> = (0..self.n_markings()).collect();
+        loop {
+            let stays = |at: &usize| {
+                interpreter.is_deadlock(&self.markings[*at])
+                    || self.edges[*at].iter().any(|edge| rest.contains(&edge.target))
+            };
+            let fewer: BTreeSet<usize> = rest.iter().copied().filter(stays).collect();
+            if fewer.len() == rest.len() {
+                return rest;
+            }
+            rest = fewer;
+        }
+    }
+
+    /// Whether a step out of the marking leads into what the graph does not know: undefined behaviour, a bound,
+    /// or an input of which not all values are tried.
+    fn is_cut_short(&self, number: usize) -> bool {
+        self.enabled(number).any(|firing| {
+            let data = &self.net.transitions[firing.transition];
+            let is_sample = |domain: &pdnet_net::Domain| !domain.exact;
+            let sampled = data.vars.iter().any(|var| var.choice.as_ref().is_some_and(is_sample));
+            sampled || matches!(data.action, Action::Fault(_) | Action::Bound(_))
+        })
     }
 
     /// Whether the formula holds on all runs that are fair.

@@ -53,5 +53,5 @@ fn doubt(request: &Request<'_>, caveats: &Caveats) -> Option<StopReason> {
         let limit = request.net.limit_of(bound);
         return Some(StopReason::Bound { bound, limit, pos: None });
     }
-    caveats.sampled.then_some(StopReason::Sampled { pos: None })
+    caveats.sampled.then_some(StopReason::Sampled { pos: None, note: None })
 }

@@ -52,6 +52,8 @@ fn without_transition(case: &Disagreement, dropped: Transition) -> Option<Disagr
             PropertyKind::NeverFires(targets)
         }
         PropertyKind::NoDeadlock => PropertyKind::NoDeadlock,
+        PropertyKind::NoRace => PropertyKind::NoRace,
+        PropertyKind::NoPartialDeadlock => PropertyKind::NoPartialDeadlock,
         kind @ PropertyKind::Ltl { .. } => kind.clone(),
     };
     let net = Net { transitions, ..case.net.clone() };

@@ -4,11 +4,17 @@
 
 use pdnet_base::Rng;
 use pdnet_check::Engine;
+use pdnet_explicit::Explicit;
 use pdnet_testkit::{Reference, check_engine};
 
-/// The engines under test. The reference is among them so that the suite itself is tested.
-fn engines() -> Vec<Box<dyn Engine>> {
-    vec![Box::new(Reference { limit: 100_000 }), Box::new(pdnet_explicit::Explicit)]
+/// The engines under test, and whether their runs to assertions and deadlocks are shortest. The reference is
+/// among them so that the suite itself is tested.
+fn engines() -> Vec<(Box<dyn Engine>, bool)> {
+    vec![
+        (Box::new(Reference { limit: 100_000 }), true),
+        (Box::new(Explicit { local_first: false }), true),
+        (Box::new(Explicit { local_first: true }), false),
+    ]
 }
 
 const N_CASES: usize = 1000;
@@ -16,12 +22,19 @@ const N_CASES: usize = 1000;
 #[test]
 fn engines_agree_with_the_reference() {
     let seed = Rng::test_seed(1);
-    for engine in engines() {
-        let report = check_engine(&*engine, N_CASES, seed);
+    let mut visited = Vec::new();
+    for (engine, shortest) in engines() {
+        let report = check_engine(&*engine, shortest, N_CASES, seed);
         // A suite in which nearly all verdicts are the same would find little.
         let all = report.holds + report.violated + report.unknown;
         let name = engine.name();
         assert!(report.too_large * 10 < N_CASES, "{name}, seed {seed}: {report}");
+        let few = report.races.min(report.partial_deadlocks);
+        let many = report.races.max(report.partial_deadlocks);
+        assert!(few * 30 > report.nets && many * 2 < report.nets, "{name}, seed {seed}: {report}");
         assert!(report.holds * 5 > all && report.violated * 5 > all, "{name}, seed {seed}: {report}");
+        visited.push(report.visited);
     }
+    // Nor would a comparison of a reduction that never does anything.
+    assert!(visited[2] * 3 < visited[1] * 2, "seed {seed}: {visited:?} states");
 }

@@ -156,7 +156,7 @@ fn the_classic_situations_have_their_verdicts() {
             let properties = [property.clone()];
             let request =
                 Request { net: &lowered.net, properties: &properties, fairness, limits: Limits::default() };
-            let outcomes = Explicit.check(&request, &mut Silent);
+            let outcomes = Explicit::default().check(&request, &mut Silent);
             match &outcomes[0].verdict {
                 Verdict::Holds => assert!(holds, "{name}, fairness {fairness}: says that it holds"),
                 Verdict::Violated(trace) => {

@@ -7,7 +7,9 @@ use pdnet_front_c::{Atomicity, LowerOptions, Options, load_preprocessed, lower};
 use pdnet_logic::parse_formula;
 use pdnet_net::verify_net;
 use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
-use pdnet_testkit::{ProgramConfig, ReachableGraph, compare, random_c_formula, random_c_program};
+use pdnet_testkit::{
+    ConformanceReport, ProgramConfig, ReachableGraph, compare, random_c_formula, random_c_program,
+};
 
 /// In each of two tests.
 const N_PROGRAMS: usize = 1000;
@@ -47,7 +49,8 @@ fn more_programs_get_the_verdicts_of_the_reference() {
 }
 
 fn compare_programs(seed: u64) {
-    let (mut n_compared, mut n_large, mut n_violated, mut n_holds) = (0, 0, 0, 0);
+    let (mut n_compared, mut n_large) = (0, 0);
+    let mut total = ConformanceReport::default();
     for case in 0..N_PROGRAMS as u64 {
         let case_seed = seed.wrapping_mul(1_000_003).wrapping_add(case);
         let mut rng = Rng::new(case_seed);
@@ -86,7 +89,13 @@ fn compare_programs(seed: u64) {
             n_large += 1;
             continue;
         };
-        let mut properties = vec![Property::assertions(&lowered.net), Property::no_deadlock()];
+        let mut properties = vec![
+            Property::assertions(&lowered.net),
+            Property::no_deadlock(),
+            Property::no_race(),
+            Property::no_partial_deadlock(),
+            Property::termination(&lowered.net),
+        ];
         for (formula, exprs) in parsed.iter().zip(&lowered.atoms) {
             let named = |(idx, expr): (usize, &pdnet_net::Expr)| AtomData {
                 text: formula.atoms[pdnet_logic::Atom::new(idx)].to_string(),
@@ -102,14 +111,23 @@ fn compare_programs(seed: u64) {
             });
         }
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
-        let report = compare(&Explicit, &graph, &properties, fairness, true)
-            .unwrap_or_else(|found| panic!("{}\n{found}", context()));
+        let compare = |local_first: bool, fairness: Fairness| {
+            compare(&Explicit { local_first }, &graph, &properties, fairness, !local_first)
+                .unwrap_or_else(|found| panic!("{}\nlocal first: {local_first}\n{found}", context()))
+        };
+        let report = compare(false, fairness);
+        compare(true, fairness);
+        if fairness != Fairness::None {
+            // Fairness switches the reduction off for most formulas.
+            compare(true, Fairness::None);
+        }
         n_compared += 1;
-        n_violated += report.violated;
-        n_holds += report.holds;
+        total.add(&report);
     }
     // A suite in which nearly all verdicts are the same, or nearly all programs too large, finds little.
-    let summary = format!("{n_compared} compared, {n_large} large, {n_violated} violated, {n_holds} hold");
+    let summary = format!("{n_compared} compared, {n_large} large, {total}");
     assert!(n_compared * 4 >= N_PROGRAMS * 3, "seed {seed}: {summary}");
-    assert!(n_violated * 8 > n_compared && n_holds * 8 > n_compared, "seed {seed}: {summary}");
+    assert!(total.violated * 8 > n_compared && total.holds * 8 > n_compared, "seed {seed}: {summary}");
+    assert!(total.races * 4 > n_compared && total.races * 10 < n_compared * 9, "seed {seed}: {summary}");
+    assert!(total.partial_deadlocks > 5, "seed {seed}: {summary}");
 }

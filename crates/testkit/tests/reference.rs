@@ -58,7 +58,7 @@ fn verdicts_agree_with_single_runs() {
 /// The harness itself, on an engine that is right by definition.
 #[test]
 fn the_reference_conforms_to_itself() {
-    let report = check_engine(&Reference { limit: 2000 }, 60, Rng::test_seed(2));
+    let report = check_engine(&Reference { limit: 2000 }, true, 60, Rng::test_seed(2));
     assert!(report.violated > 30 && report.holds > 30 && report.too_large < 20, "{report}");
 }
 
@@ -89,7 +89,7 @@ impl Engine for Liar {
 
 #[test]
 fn a_wrong_engine_is_found_out() {
-    let result = std::panic::catch_unwind(|| check_engine(&Liar, 60, 3));
+    let result = std::panic::catch_unwind(|| check_engine(&Liar, true, 60, 3));
     let message = *result.expect_err("it lies").downcast::<String>().expect("a formatted message");
     for part in ["liar", "seed 3", "case seed", "the reference Violated", "net \"random\"", "property"] {
         assert!(message.contains(part), "{part} is missing in\n{message}");

@@ -294,7 +294,6 @@ impl Lowerer<'_> {
             offset: 0,
             indices: Vec::new(),
             view: View::As(ty.clone()),
-            is_atomic: false,
         };
         AtomPlace { path, ty, inside: Expr::TRUE, local }
     }
@@ -350,7 +349,7 @@ impl Lowerer<'_> {
         let address = add(value, scaled(index, size));
         let view = View::As(to.ty.clone());
         let root = Root::Pointer(address, homes);
-        let path = Path { root, offset: 0, indices: Vec::new(), view, is_atomic: false };
+        let path = Path { root, offset: 0, indices: Vec::new(), view };
         Some(AtomPlace { path, ty: to.ty, inside: Expr::TRUE, local: None })
     }
 

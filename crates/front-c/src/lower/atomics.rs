@@ -6,13 +6,13 @@
 use pdnet_net::{Action, BinaryOp, Expr, IntType, UnaryOp};
 use pdnet_source::{Diagnostic, Span};
 
-use super::Lowerer;
 use super::cells::Object;
 use super::flow::frame_key;
-use super::path::{negated, scaled};
+use super::path::{Root, negated, scaled};
 use super::step::Step;
 use super::survey::strip_casts;
 use super::value::convert;
+use super::{Atomicity, Lowerer};
 use crate::tree::{Expr as TreeExpr, ExprKind};
 use crate::types::{IntKind, Type};
 
@@ -252,7 +252,7 @@ impl Lowerer<'_> {
             let value = if object.is_bool { Expr::truth(value) } else { convert(from, object.ty, value) };
             let mut later = rest[position + 1..].iter().chain(others);
             let unstable = later.any(|later| self.class(later).steps) && !self.is_stable(&value);
-            let is_apart = self.is_shared_expr(&value) || unstable;
+            let is_apart = self.is_plain_access(&value) || unstable;
             values.push(if is_apart { self.spill(value, object.ty, operand.span) } else { value });
         }
         others.iter().for_each(|other| self.discard(other));
@@ -348,7 +348,7 @@ impl Lowerer<'_> {
         let Some(into) = into else { return Some(self.atomic_step(object, new, None, call)) };
         self.check_written(object);
         let found = self.fresh_temporary(object.ty);
-        let mut step = Step::new(Action::Assign, self.text(call.span), None).calling(call.name);
+        let mut step = Step::new(Action::Assign, self.text(call.span), None).calling(call.name).atomic();
         if let Some(new) = new {
             step = self.with_written(step.write_object(object, &new), object);
         }
@@ -360,13 +360,31 @@ impl Lowerer<'_> {
         Some(Expr::Const(0))
     }
 
+    /// Whether evaluating the expression is an access of its own, before the operation: it is plain, and may race.
+    /// (Where statements are atomic it is one step with the operation all the same.)
+    fn is_plain_access(&self, expr: &Expr) -> bool {
+        match self.options.atomicity {
+            Atomicity::Access => self.may_change(expr),
+            Atomicity::Statement => self.is_shared_expr(expr),
+        }
+    }
+
     /// The object behind an argument, accessed as the type `ty`. `fixed`: other steps come before its use.
     fn atomic_object(&mut self, argument: &TreeExpr, ty: &Type, fixed: bool) -> Option<Object> {
         if !matches!(ty, Type::Int(_) | Type::Pointer(_)) {
             self.unsupported(argument.span, "atomic operations on objects of this type are");
             return None;
         }
-        self.behind(argument, ty, fixed)
+        let path = self.behind_path(argument, ty);
+        let mut path = self.never_silent(path, argument.span)?;
+        let address = if let Root::Pointer(address, _) = &path.root { Some(address) } else { None };
+        let mut parts = path.indices.iter().map(|(index, _)| index).chain(address);
+        // Finding the object is an access of its own, before the operation.
+        if fixed || parts.any(|part| self.is_plain_access(part)) {
+            self.fix_path(&mut path, true, argument.span);
+        }
+        let object = self.resolve_path(path, argument.span);
+        self.never_silent(object, argument.span)
     }
 
     /// The step: writes the object, and the result into a temporary.
@@ -377,7 +395,8 @@ impl Lowerer<'_> {
         result: Option<Expr>,
         call: Call<'_>,
     ) -> Expr {
-        let mut step = Step::new(Action::Assign, self.text(call.span), None).calling(call.name);
+        let step = Step::new(Action::Assign, self.text(call.span), None);
+        let mut step = step.calling(call.name).atomic();
         if let Some(new) = new {
             step = self.with_written(step.write_object(object, &new), object);
         }
@@ -420,7 +439,7 @@ impl Lowerer<'_> {
             Expected::Behind(behind) => {
                 self.check_written(&behind);
                 let is_apart = behind.targets.iter().any(|target| {
-                    self.is_shared_cell(target.place)
+                    self.is_plain_access(&target.cell())
                         || object.targets.iter().any(|other| other.place == target.place)
                 });
                 let value = behind.load();
@@ -438,9 +457,9 @@ impl Lowerer<'_> {
         let text = self.text(call.span);
         let next = self.fresh_place(call.span);
         let success = Step::new(Action::Assign, format!("{text} (succeeds)"), Some(next)).calling(call.name);
-        let mut success = success.when(is_equal.clone()).write_object(object, desired);
+        let mut success = success.atomic().when(is_equal.clone()).write_object(object, desired);
         let failure = Step::new(Action::Library, format!("{text} (fails)"), Some(next)).calling(call.name);
-        let mut failure = failure.when(Expr::logical_not(is_equal));
+        let mut failure = failure.atomic().when(Expr::logical_not(is_equal));
         let mut result = Expr::Const(0);
         if let Some(wanted) = call.wanted {
             let ty = if gives_old { object.ty } else { IntType::U8 };

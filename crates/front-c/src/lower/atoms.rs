@@ -8,6 +8,7 @@ use pdnet_source::{Diagnostic, Span, nearest_name};
 
 use super::Lowerer;
 use super::atom_value::AtomPlace;
+use crate::link::names_apart;
 use crate::tree::{Storage, Variable};
 use crate::types::{SyncKind, Type};
 
@@ -161,6 +162,18 @@ impl Lowerer<'_> {
             variables.iter_enumerated().filter(|(_, data)| is_global(data.storage)).collect();
         if let Some((variable, _)) = globals.iter().find(|(_, data)| data.name == name) {
             return Some(*variable);
+        }
+        let apart: Vec<Span> = globals
+            .iter()
+            .filter(|(_, data)| names_apart(&data.name, name))
+            .map(|(_, data)| data.span)
+            .collect();
+        if let [first, second, ..] = apart.as_slice() {
+            let message = format!("several files have a static variable `{name}`");
+            let diagnostic = Diagnostic::error("ambiguous-name", message).at(span, "which one?");
+            let diagnostic = diagnostic.context(*first, "this one").context(*second, "or this one");
+            self.error(diagnostic.help("give one of them another name"));
+            return None;
         }
         let message = format!("the program has no global variable `{name}`");
         let mut diagnostic = Diagnostic::error("unknown-name", message).at(span, "not found");

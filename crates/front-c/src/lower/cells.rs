@@ -75,8 +75,6 @@ pub(crate) struct Object {
     /// The type in which it is accessed; of a bit-field, as wide as that is.
     pub(crate) ty: IntType,
     pub(crate) is_bool: bool,
-    /// It is `_Atomic`.
-    pub(crate) is_atomic: bool,
 }
 
 impl Object {
@@ -147,7 +145,7 @@ impl Lowerer<'_> {
                 Type::Array(Box::new(character.into()), Some(length)).into()
             }
             Home::Heap(site) => self.block_type(site).into(),
-            Home::Function(_) => Type::Void.into(),
+            Home::Function(_) | Home::Outside => Type::Void.into(),
         }
     }
 
@@ -187,7 +185,7 @@ impl Lowerer<'_> {
             },
             Home::Heap(site) => self.block_scope(site),
             Home::Text(_) => Scope::Global,
-            Home::Function(_) => return None,
+            Home::Function(_) | Home::Outside => return None,
         })
     }
 
@@ -235,6 +233,8 @@ impl Lowerer<'_> {
         let name = format!("{}{}", self.home_name(home), data.name);
         let place = self.net.add_cells(&name, cells);
         self.net.places[place].pos = self.home_span(home).and_then(|span| self.pos(span));
+        self.net.places[place].memory =
+            !matches!(data.ty, Type::Sync(_)) && !data.is_atomic && !matches!(home, Home::Text(_));
         if self.survey.shared.contains(&home) {
             self.shared_cells.insert(place);
         }
@@ -281,7 +281,7 @@ impl Lowerer<'_> {
         match home {
             Home::Variable(variable) => Some(self.program.variables[variable].span),
             Home::Heap(site) => Some(self.survey.points_to.sites[site].span),
-            Home::Text(_) | Home::Function(_) => None,
+            Home::Text(_) | Home::Function(_) | Home::Outside => None,
         }
     }
 
@@ -306,6 +306,7 @@ impl Lowerer<'_> {
                 format!("{:?}", text.trim_end_matches('\0'))
             }
             Home::Function(function) => self.program.functions[function].name.clone(),
+            Home::Outside => "the environment".to_owned(),
         }
     }
 

@@ -2,13 +2,14 @@
 //! reach go, variables that are always written before they are read need no arbitrary value, and
 //! temporaries are set back to 0 where they are dead, so that equal futures are equal markings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pdnet_base::{Idx as _, IndexVec};
-use pdnet_net::{ArcData, Expr, Place, Scope, Transition, TransitionData};
+use pdnet_net::{ArcData, Expr, Place, Transition};
 
 use super::Lowerer;
 use super::flow::frame_key;
+use super::liveness::{Liveness, frame_target, own_writes};
 
 impl Lowerer<'_> {
     pub(crate) fn finish_flow(&mut self) {
@@ -50,11 +51,11 @@ impl Lowerer<'_> {
     /// Removes the step that gives a local an arbitrary value, where the value is written before it is read.
     fn drop_arbitrary_values(&mut self) {
         let candidates: Vec<Place> = self.uninitialised.iter().map(|(_, cell)| *cell).collect();
-        let live = Liveness::new(self, &candidates);
+        let live = Liveness::new(&self.net, &candidates);
         let mut dropped = Vec::new();
         for (transition, cell) in std::mem::take(&mut self.uninitialised) {
             let data = &self.net.transitions[transition];
-            let (Some(from), Some(to)) = (data.source(), frame_target(self, data)) else { continue };
+            let (Some(from), Some(to)) = (data.source(), frame_target(&self.net, data)) else { continue };
             if !live.is_live(to, cell) {
                 dropped.push((transition, from, to));
             }
@@ -65,19 +66,22 @@ impl Lowerer<'_> {
                 self.same_as.insert(from, to);
             }
         }
-        let is_dropped = |transition: Transition| dropped.iter().any(|(found, ..)| *found == transition);
+        let gone: BTreeSet<Transition> = dropped.iter().map(|(transition, ..)| *transition).collect();
+        let is_dropped = |transition: Transition| gone.contains(&transition);
         let kept = self.net.transitions.iter_enumerated().filter(|(transition, _)| !is_dropped(*transition));
         self.net.transitions = kept.map(|(_, data)| data.clone()).collect();
     }
 
     fn reset_temporaries(&mut self) {
         let temporaries: Vec<Place> = self.temporaries.iter().copied().collect();
-        let live = Liveness::new(self, &temporaries);
+        let live = Liveness::new(&self.net, &temporaries);
         for transition in self.net.transitions.indices() {
             let data = &self.net.transitions[transition];
-            let (Some(from), Some(to)) = (data.source(), frame_target(self, data)) else { continue };
+            let (Some(from), Some(to)) = (data.source(), frame_target(&self.net, data)) else { continue };
             let written: Vec<Place> = own_writes(data).collect();
-            let dying = live.live_at(from).filter(|cell| !live.is_live(to, *cell) && !written.contains(cell));
+            let dying = live
+                .live_at(&self.net, from)
+                .filter(|cell| !live.is_live(to, *cell) && !written.contains(cell));
             let dying: Vec<Place> = dying.collect();
             let unread: Vec<Place> = written
                 .into_iter()
@@ -196,90 +200,5 @@ fn map_arc(arc: &mut ArcData, new: &dyn Fn(Place) -> Place) {
             *place = new(*place);
             *to = new(*to);
         }
-    }
-}
-
-/// Where the moving frame goes on.
-fn frame_target(lowerer: &Lowerer<'_>, data: &TransitionData) -> Option<Place> {
-    data.arcs.iter().find_map(|arc| match arc {
-        ArcData::Put { place, token } if lowerer.net.is_frame_place(*place) && *token == frame_key() => {
-            Some(*place)
-        }
-        _ => None,
-    })
-}
-
-/// The cells of its own frame that a step writes in any case.
-fn own_writes(data: &TransitionData) -> impl Iterator<Item = Place> {
-    data.arcs.iter().filter_map(|arc| match arc {
-        ArcData::Write { place, key, when: None, .. } if *key == frame_key() => Some(*place),
-        _ => None,
-    })
-}
-
-/// Which cells of frames may be read before they are written, at each place: the usual backward analysis.
-struct Liveness {
-    cells: BTreeMap<Place, usize>,
-    live: BTreeMap<Place, Vec<bool>>,
-}
-
-impl Liveness {
-    fn new(lowerer: &Lowerer<'_>, candidates: &[Place]) -> Self {
-        let net = &lowerer.net;
-        let in_frame = |place: &Place| {
-            net.places[*place].cells().is_some_and(|cells| matches!(cells.scope, Scope::Frame(_)))
-        };
-        let mut cells: BTreeMap<Place, usize> = BTreeMap::new();
-        for place in candidates.iter().filter(|place| in_frame(place)) {
-            let position = cells.len();
-            cells.entry(*place).or_insert(position);
-        }
-        let mut result = Self { cells, live: BTreeMap::new() };
-        let mut into: BTreeMap<Place, Vec<Transition>> = BTreeMap::new();
-        let mut queue: Vec<Transition> = Vec::new();
-        for (transition, data) in net.transitions.iter_enumerated() {
-            queue.push(transition);
-            if let Some(to) = frame_target(lowerer, data) {
-                into.entry(to).or_default().push(transition);
-            }
-        }
-        while let Some(transition) = queue.pop() {
-            let data = &net.transitions[transition];
-            let Some(from) = data.source() else { continue };
-            let after = frame_target(lowerer, data).and_then(|to| result.live.get(&to));
-            let mut before = after.cloned().unwrap_or_else(|| vec![false; result.cells.len()]);
-            for place in own_writes(data) {
-                if let Some(&position) = result.cells.get(&place) {
-                    before[position] = false;
-                }
-            }
-            for arc in &data.arcs {
-                if let ArcData::Read { place, key, .. } = arc
-                    && *key == frame_key()
-                    && let Some(&position) = result.cells.get(place)
-                {
-                    before[position] = true;
-                }
-            }
-            let known = result.live.entry(from).or_insert_with(|| vec![false; before.len()]);
-            let mut changed = false;
-            for (known, new) in known.iter_mut().zip(before) {
-                changed |= new && !*known;
-                *known |= new;
-            }
-            if changed {
-                queue.extend(into.get(&from).into_iter().flatten());
-            }
-        }
-        result
-    }
-
-    fn is_live(&self, at: Place, cell: Place) -> bool {
-        let Some(&position) = self.cells.get(&cell) else { return false };
-        self.live.get(&at).is_some_and(|live| live[position])
-    }
-
-    fn live_at(&self, at: Place) -> impl Iterator<Item = Place> {
-        self.cells.keys().copied().filter(move |cell| self.is_live(at, *cell))
     }
 }

@@ -51,12 +51,16 @@ pub(crate) fn callee_depth() -> Expr {
 
 impl<'a> Lowerer<'a> {
     pub(crate) fn new(map: &'a SourceMap, program: &'a Program, options: &'a LowerOptions) -> Self {
-        let survey = survey::survey(program);
+        let mut survey = survey::survey(program);
+        let points_to_frame = survey.points_to.points_to_frame(program);
+        // A pointer has room for so many depths.
+        let limit = if points_to_frame { super::pointer::MAX_DEPTH } else { u32::MAX };
+        survey.max_chain = survey.max_chain.filter(|chain| *chain <= limit);
         let mut net = Net {
             name: map.file(program.functions[program.main].span.file).name.clone(),
             files: map.files().map(|(_, data)| data.name.clone()).collect(),
             max_threads: options.max_threads.clamp(1, 64),
-            max_depth: survey.max_chain.unwrap_or(options.max_depth).max(1),
+            max_depth: survey.max_chain.unwrap_or(options.max_depth).clamp(1, limit),
             ..Net::default()
         };
         net.done = Some(net.add_token_place("ended threads", PlaceKind::Execution, vec![Base::Thread]));
@@ -168,7 +172,7 @@ impl<'a> Lowerer<'a> {
                     self.program.variables[*variable].storage,
                     Storage::Local(f) | Storage::Param(f) if f == source
                 ),
-                Home::Heap(_) | Home::Text(_) | Home::Function(_) => false,
+                Home::Heap(_) | Home::Text(_) | Home::Function(_) | Home::Outside => false,
             };
             if self.survey.outlived.iter().any(is_outlived) {
                 let scope = Scope::Frame(function);
@@ -371,6 +375,17 @@ impl<'a> Lowerer<'a> {
         expr.walk(&mut |part| {
             if let Expr::Cell(place, _) = part {
                 shared |= self.is_shared_cell(*place);
+            }
+        });
+        shared
+    }
+
+    /// Whether another thread can change the value before it is used again, atomic statements or not.
+    pub(crate) fn may_change(&self, expr: &Expr) -> bool {
+        let mut shared = false;
+        expr.walk(&mut |part| {
+            if let Expr::Cell(place, _) = part {
+                shared |= self.shared_cells.contains(place);
             }
         });
         shared

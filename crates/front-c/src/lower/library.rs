@@ -10,7 +10,7 @@ use super::cancel::is_cancellation_point;
 use super::flow;
 use super::step::Step;
 use crate::tree::{Expr as TreeExpr, Function};
-use crate::types::{IntKind, Type};
+use crate::types::Type;
 
 /// Functions that do nothing that a property can see. Their arguments are evaluated.
 const NO_OPS: [&str; 56] = [
@@ -73,12 +73,6 @@ const NO_OPS: [&str; 56] = [
 ];
 
 impl Lowerer<'_> {
-    /// Whether the function gives an arbitrary value: `__VERIFIER_nondet_X`.
-    pub(crate) fn is_input(&self, function: Function) -> bool {
-        let data = &self.program.functions[function];
-        data.body.is_none() && nondet_type(&data.name).is_some()
-    }
-
     /// A call of a function without a body. `wanted` is the type of the result where it is used.
     pub(crate) fn library_call(
         &mut self,
@@ -89,10 +83,8 @@ impl Lowerer<'_> {
     ) -> Option<Expr> {
         let data = &self.program.functions[function];
         let name = data.name.as_str();
-        if let Some(kind) = nondet_type(name) {
-            // The declaration may say otherwise than the name; the value is that of the declaration.
-            let ty = if data.result.ty == Type::Void { kind } else { data.result.ty.clone() };
-            return Some(self.arbitrary(&ty, name, span));
+        if let Some(result) = self.input_call(function, arguments, span) {
+            return result;
         }
         if matches!(name.trim_start_matches("__builtin_"), "memset" | "memcpy" | "memmove")
             && let Some(address) = self.copy_call(name, arguments, span)
@@ -109,10 +101,13 @@ impl Lowerer<'_> {
             return result;
         }
         match (name, arguments) {
-            ("__pdnet_assert" | "__VERIFIER_assert", [condition, ..]) => {
+            (
+                "__pdnet_assert" | "__VERIFIER_assert" | "__ESBMC_assert" | "__CPROVER_assert",
+                [condition, ..],
+            ) => {
                 self.decide(condition, Action::AssertFail, "assertion fails", name, span);
             }
-            ("__VERIFIER_assume", [condition]) => {
+            ("__VERIFIER_assume" | "__ESBMC_assume" | "__CPROVER_assume", [condition]) => {
                 self.decide(condition, Action::AssumeFail, "assumption fails", name, span);
             }
             ("__assert_fail" | "__assert_perror_fail" | "__assert" | "__assert_rtn", _) => {
@@ -258,23 +253,4 @@ impl Lowerer<'_> {
         let step = step.calling("__VERIFIER_atomic_end").write(owner, vec![], owner_after);
         self.advance(span, step.write(nesting, vec![], depth_after));
     }
-}
-
-/// The type that the name of a `__VERIFIER_nondet_X` promises (SV-COMP's rules).
-fn nondet_type(name: &str) -> Option<Type> {
-    let kind = match name.strip_prefix("__VERIFIER_nondet_")? {
-        "bool" | "_Bool" => IntKind::Bool,
-        "char" => IntKind::Char,
-        "uchar" | "u8" => IntKind::UnsignedChar,
-        "short" => IntKind::Short,
-        "ushort" | "u16" => IntKind::UnsignedShort,
-        "int" => IntKind::Int,
-        "uint" | "u32" | "unsigned" | "unsigned_int" => IntKind::UnsignedInt,
-        "long" | "loff_t" => IntKind::Long,
-        "ulong" | "size_t" | "sector_t" | "pthread_t" => IntKind::UnsignedLong,
-        "longlong" => IntKind::LongLong,
-        "ulonglong" => IntKind::UnsignedLongLong,
-        _ => return None,
-    };
-    Some(Type::Int(kind))
 }

@@ -12,11 +12,12 @@ use pdnet_logic::{AtomKind, ExprKind, ExprSyntax, Formula, Name, ThreadRef};
 use pdnet_net::{
     Action, ArcData, BinaryOp, CellData, Expr, IntType, Place, Scope, Transition, TransitionBuilder, VarData,
 };
-use pdnet_source::{Diagnostic, nearest_name};
+use pdnet_source::{Diagnostic, Span, nearest_name};
 
 use super::Lowerer;
 use super::flow::{binary, frame_key};
 use super::points_to::Home;
+use crate::link::names_apart;
 use crate::tree::{Function, Storage, Variable};
 
 /// The cells that were added for formulas.
@@ -82,6 +83,15 @@ impl Lowerer<'_> {
         let found = functions.iter_enumerated().find(|(_, data)| data.name == name.text);
         if let Some((function, _)) = found {
             return Some(function);
+        }
+        let apart = functions.iter().filter(|data| names_apart(&data.name, &name.text));
+        let apart: Vec<Span> = apart.map(|data| data.span).collect();
+        if let [first, second, ..] = apart.as_slice() {
+            let message = format!("several files have a static function `{name}`");
+            let diagnostic = Diagnostic::error("ambiguous-name", message).at(name.span, "which one?");
+            let diagnostic = diagnostic.context(*first, "this one").context(*second, "or this one");
+            self.error(diagnostic.help("give one of them another name"));
+            return None;
         }
         let message = format!("the program has no function `{name}`");
         let mut diagnostic = Diagnostic::error("unknown-function", message).at(name.span, "not found");
@@ -282,7 +292,7 @@ impl Editor<'_, '_> {
         let base = *net.components(place).last().expect("cells have a value");
         let name = net.places[place].name.clone();
         let data = &mut net.transitions[self.transition];
-        let var = data.vars.push(VarData { name, base, choice: None });
+        let var = data.vars.push(VarData { name, base, choice: None, note: None });
         data.arcs.push(ArcData::Read { place, key, var, when: None });
         Expr::Var(var)
     }

@@ -40,7 +40,6 @@ pub(crate) struct Path {
     pub(crate) offset: u64,
     pub(crate) indices: Vec<(Expr, Dimension)>,
     pub(crate) view: View,
-    pub(crate) is_atomic: bool,
 }
 
 impl Lowerer<'_> {
@@ -65,8 +64,7 @@ impl Lowerer<'_> {
     /// The way to the object that an lvalue names.
     pub(crate) fn path(&mut self, lvalue: &Lvalue) -> Option<Path> {
         let view = View::As(lvalue.ty.ty.clone());
-        let is_atomic = lvalue.ty.quals.is_atomic;
-        let start = |root| Path { root, offset: 0, indices: Vec::new(), view: view.clone(), is_atomic };
+        let start = |root| Path { root, offset: 0, indices: Vec::new(), view: view.clone() };
         match &lvalue.kind {
             LvalueKind::Variable(variable) => Some(start(Root::Named(Home::Variable(*variable)))),
             LvalueKind::Compound(variable, init) => {
@@ -98,14 +96,12 @@ impl Lowerer<'_> {
                 self.check_index(&value, i64::try_from(count).unwrap_or(i64::MAX));
                 path.indices.push((value, Dimension { stride, count }));
                 path.view = view;
-                path.is_atomic |= is_atomic;
                 Some(path)
             }
             LvalueKind::Field(base, position) => {
                 let mut path = self.path(base)?;
                 let Type::Record(record) = &base.ty.ty else { return None };
                 let field = self.program.records[*record].fields.as_ref()?.get(*position)?;
-                path.is_atomic |= is_atomic;
                 match field.bit_width {
                     None => {
                         path.offset += field.bit_offset / 8;
@@ -156,8 +152,7 @@ impl Lowerer<'_> {
         }
         let homes = self.survey.points_to.value(self.program, argument);
         let address = self.value(argument);
-        let is_atomic = matches!(&argument.ty, Type::Pointer(to) if to.quals.is_atomic);
-        Some(Path { root: Root::Pointer(address, homes), offset: 0, indices: Vec::new(), view, is_atomic })
+        Some(Path { root: Root::Pointer(address, homes), offset: 0, indices: Vec::new(), view })
     }
 
     /// The object behind a pointer argument. `fixed`: other steps come before its use.
@@ -207,7 +202,7 @@ impl Lowerer<'_> {
             Root::Named(home) => self.named_part(*home, &path, span),
             Root::Pointer(address, homes) => {
                 let moved = self.moved_address(address.clone(), &path);
-                self.pointed(&moved, &homes.clone(), &path.view, path.is_atomic, span)
+                self.pointed(&moved, &homes.clone(), &path.view, span)
             }
         }
     }
@@ -274,7 +269,7 @@ impl Lowerer<'_> {
             self.unsupported(span, "accessing this part of the object in this way is");
             return None;
         }
-        Some(Object { targets, ty, is_bool, is_atomic: path.is_atomic })
+        Some(Object { targets, ty, is_bool })
     }
 
     /// The leaf of a named object that a way ends at, and the key of its cell.
@@ -300,7 +295,6 @@ impl Lowerer<'_> {
 
     /// Whether the bytes at a distance from the element's origin are in the leaf: under which condition, and
     /// in which part of the cell.
-    #[expect(clippy::type_complexity, reason = "a condition and a slice, both of which may be missing")]
     fn leaf_slice(
         &self,
         leaf: &Leaf,

@@ -25,6 +25,8 @@ const THREAD_SHIFT: i64 = 32;
 const SLOT_SHIFT: i64 = 40;
 /// Where the number of the object begins.
 const OBJECT_SHIFT: i64 = 48;
+/// How many depths a pointer can tell apart.
+pub(crate) const MAX_DEPTH: u32 = 256;
 /// The largest distance.
 const MAX_OFFSET: i64 = 1 << 31;
 
@@ -193,7 +195,6 @@ impl Lowerer<'_> {
         address: &Expr,
         homes: &Homes,
         view: &View,
-        is_atomic: bool,
         span: Span,
     ) -> Option<Object> {
         let viewed = self.viewed(view, span)?;
@@ -202,12 +203,17 @@ impl Lowerer<'_> {
             self.add_targets(home, address, view, viewed, span, &mut found)?;
         }
         self.add_check(Expr::truth(address.clone()), Fault::NullPointer);
+        if let (true, Some(number)) =
+            (homes.contains(&Home::Outside), self.survey.points_to.number(Home::Outside))
+        {
+            self.add_check(Expr::logical_not(is_in(address, number)), Fault::Environment);
+        }
         for alive in found.alive {
             self.add_check(alive, Fault::Dangling);
         }
         let valid = found.valid.into_iter().fold(Expr::Const(0), Expr::either);
         self.add_check(valid, Fault::InvalidPointer);
-        Some(Object { targets: found.targets, ty: viewed.ty, is_bool: viewed.is_bool, is_atomic })
+        Some(Object { targets: found.targets, ty: viewed.ty, is_bool: viewed.is_bool })
     }
 
     /// The parts of one object that may be meant.
@@ -265,7 +271,7 @@ impl Lowerer<'_> {
     fn object_size(&mut self, home: Home, shape: &Shape, address: &Expr) -> Expr {
         match home {
             Home::Heap(site) => self.block_size(site, address),
-            Home::Variable(_) | Home::Text(_) | Home::Function(_) => {
+            Home::Variable(_) | Home::Text(_) | Home::Function(_) | Home::Outside => {
                 Expr::Const(i64::try_from(shape.size).unwrap_or(i64::MAX))
             }
         }

@@ -27,6 +27,8 @@ pub(crate) enum Home {
     /// A string literal, by its number.
     Text(usize),
     Function(Function),
+    /// What the environment has and nothing is known of, such as the strings behind `argv`.
+    Outside,
 }
 
 /// A set of objects.
@@ -83,6 +85,16 @@ impl PointsTo {
     /// What the contents of an object can point to.
     pub(crate) fn contents(&self, home: Home) -> impl Iterator<Item = Home> {
         self.contents.get(&home).into_iter().flatten().copied()
+    }
+
+    /// Whether the address of a local is a value somewhere.
+    pub(crate) fn points_to_frame(&self, program: &Program) -> bool {
+        self.numbers.keys().any(|home| match home {
+            Home::Variable(variable) => {
+                matches!(program.variables[*variable].storage, Storage::Local(_) | Storage::Param(_))
+            }
+            Home::Heap(_) | Home::Text(_) | Home::Function(_) | Home::Outside => false,
+        })
     }
 
     /// What functions return pointers to.
@@ -202,6 +214,9 @@ impl PointsTo {
                     result.extend(self.load(&argument(0)));
                     result.extend(argument(1));
                 }
+                Library::Other if super::input::gives_outside(&data.name) => {
+                    result.insert(Home::Outside);
+                }
                 Library::Other => {}
             }
         }
@@ -258,7 +273,7 @@ fn library(name: &str) -> Library {
 fn functions(homes: &Homes) -> impl Iterator<Item = Function> {
     homes.iter().filter_map(|home| match home {
         Home::Function(function) => Some(*function),
-        Home::Variable(_) | Home::Heap(_) | Home::Text(_) => None,
+        Home::Variable(_) | Home::Heap(_) | Home::Text(_) | Home::Outside => None,
     })
 }
 
@@ -275,6 +290,15 @@ fn key(span: Span) -> (u32, u32, u32) {
 pub(crate) fn analyse(program: &Program) -> PointsTo {
     let mut analysis = Analysis { program, found: PointsTo::default(), changed: true, at: program.main };
     analysis.found.reachable.push(program.main);
+    // What is behind `argv` and the like comes from outside, and so does what is behind that.
+    analysis.point_at(&[Home::Outside].into());
+    let mut from_outside: Homes = [Home::Outside].into();
+    for &parameter in &program.functions[program.main].params {
+        if matches!(program.variables[parameter].ty.ty, Type::Pointer(_)) {
+            from_outside.insert(Home::Variable(parameter));
+        }
+    }
+    analysis.add_contents(&from_outside, &[Home::Outside].into());
     while std::mem::take(&mut analysis.changed) {
         for (variable, data) in program.variables.iter_enumerated() {
             if let Some(init) = &data.init {

@@ -177,7 +177,7 @@ impl Lowerer<'_> {
             .iter()
             .filter_map(|home| match home {
                 Home::Function(function) => Some(*function),
-                Home::Variable(_) | Home::Heap(_) | Home::Text(_) => None,
+                Home::Variable(_) | Home::Heap(_) | Home::Text(_) | Home::Outside => None,
             })
             .collect();
         for &function in &functions {

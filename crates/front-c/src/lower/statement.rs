@@ -261,7 +261,6 @@ impl Lowerer<'_> {
             offset: 0,
             indices: Vec::new(),
             view: View::As(ty.ty.clone()),
-            is_atomic: ty.quals.is_atomic,
         }
     }
 
@@ -361,6 +360,14 @@ impl Lowerer<'_> {
         }
         for parameter in self.program.functions[source].params.clone() {
             let data = &self.program.variables[parameter];
+            if let (Type::Pointer(_), Some(place)) = (&data.ty.ty, self.cells_of(parameter, data.span)) {
+                let outside = self.address_of_home(Home::Outside);
+                let label = format!("{} comes from the environment", data.name);
+                let step = Step::new(Action::Assign, label, None).write(place, frame_key(), outside);
+                let transition = self.advance(data.span, step);
+                self.uninitialised.extend(transition.map(|transition| (transition, place)));
+                continue;
+            }
             let (Type::Int(_), Some(int)) = (&data.ty.ty, self.int_type_of(&data.ty.ty)) else { continue };
             let domain = pdnet_net::Domain { ranges: vec![(0, 8), (int.max(), int.max())], exact: false };
             self.arbitrary_variable(parameter, int, domain, data.span);

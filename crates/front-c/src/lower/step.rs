@@ -1,17 +1,17 @@
 //! Steps: how a transition is put together while a function is lowered.
 //!
 //! While it is built, an expression names cells directly ([`Expr::Cell`]). When the step that evaluates it
-//! is emitted, each cell becomes a read arc and each mention of it the arc's variable: what a step touches
-//! is on its arcs and nowhere else.
+//! is emitted, each cell becomes a read arc and each mention of it the arc's variable ([`Reader`]): what a step
+//! touches is on its arcs and nowhere else.
 
 use pdnet_base::Idx as _;
 use pdnet_net::{
-    Action, ArcData, Domain, Expr, Function, IntType, Net, Pattern, Place, Transition, TransitionBuilder,
-    Var, VarData,
+    Action, ArcData, Domain, Expr, Function, IntType, Net, Place, Transition, TransitionBuilder, Var, VarData,
 };
 use pdnet_source::Pos;
 
 use super::cells::{Object, Target};
+use super::reads::Reader;
 
 /// A step from the current place, before its cells have become arcs.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub(crate) struct Step {
     pub(crate) writes: Vec<(Target, Expr)>,
     /// Cells that are read although nothing is made of their value.
     pub(crate) touches: Vec<Expr>,
+    /// Whether it is an atomic operation of the program.
+    pub(crate) is_atomic: bool,
     /// Where the frame goes; `None` where it ends.
     pub(crate) to: Option<Place>,
 }
@@ -42,6 +44,7 @@ impl Step {
             arcs: Vec::new(),
             writes: Vec::new(),
             touches: Vec::new(),
+            is_atomic: false,
             to,
         }
     }
@@ -49,6 +52,13 @@ impl Step {
     #[must_use]
     pub(crate) fn calling(mut self, name: &str) -> Self {
         self.calls = Some(name.to_owned());
+        self
+    }
+
+    /// Makes it an atomic operation, which does not race with others.
+    #[must_use]
+    pub(crate) const fn atomic(mut self) -> Self {
+        self.is_atomic = true;
         self
     }
 
@@ -84,7 +94,7 @@ impl Step {
 
     /// Adds a variable that one of the arcs binds, or that takes the values of a domain.
     pub(crate) fn binder(&mut self, name: &str, base: pdnet_net::Base, choice: Option<Domain>) -> Var {
-        self.binders.push(VarData { name: name.to_owned(), base, choice });
+        self.binders.push(VarData { name: name.to_owned(), base, choice, note: None });
         Var::new(1 + self.binders.len())
     }
 
@@ -94,17 +104,20 @@ impl Step {
         if let Some(calls) = self.calls {
             builder = builder.calling(calls);
         }
+        if self.is_atomic {
+            builder = builder.atomic();
+        }
         for binder in self.binders {
             match binder.choice {
                 Some(domain) => builder.choose(&binder.name, binder.base, domain),
                 None => builder.var(&binder.name, binder.base),
             };
         }
-        let mut reader = Reader { net, builder, known: Vec::new() };
+        let mut reader = Reader::new(net, builder);
+        let guard = self.guard.map(|guard| reader.guard(&guard));
         for touch in &self.touches {
             reader.expr(touch);
         }
-        let guard = self.guard.map(|guard| reader.expr(&guard));
         let arcs: Vec<ArcData> = self.arcs.iter().map(|arc| reader.arc(arc)).collect();
         let writes: Vec<ArcData> = self
             .writes
@@ -115,7 +128,7 @@ impl Step {
                 ArcData::Write { place: target.place, key, value: reader.expr(value), when }
             })
             .collect();
-        let Reader { mut builder, .. } = reader;
+        let mut builder = reader.finish();
         for arc in arcs.into_iter().chain(writes) {
             builder.arc(arc);
         }
@@ -126,66 +139,5 @@ impl Step {
             builder = builder.to(to);
         }
         builder.finish(net)
-    }
-}
-
-/// Turns cells into read arcs.
-struct Reader<'a> {
-    net: &'a Net,
-    builder: TransitionBuilder,
-    known: Vec<((Place, Vec<Expr>), Expr)>,
-}
-
-impl Reader<'_> {
-    fn expr(&mut self, expr: &Expr) -> Expr {
-        match expr {
-            Expr::Const(_) | Expr::Var(_) | Expr::Deadlock | Expr::Marked(..) => expr.clone(),
-            Expr::Unary(op, ty, operand) => Expr::unary(*op, *ty, self.expr(operand)),
-            Expr::Binary(op, ty, left, right) => Expr::binary(*op, *ty, self.expr(left), self.expr(right)),
-            Expr::Convert(ty, operand) => Expr::convert(*ty, self.expr(operand)),
-            Expr::If(condition, then, otherwise) => {
-                Expr::cond(self.expr(condition), self.expr(then), self.expr(otherwise))
-            }
-            Expr::Cell(place, key) => {
-                let key: Vec<Expr> = key.iter().map(|part| self.expr(part)).collect();
-                let cell = (*place, key);
-                if let Some((_, var)) = self.known.iter().find(|(known, _)| *known == cell) {
-                    return var.clone();
-                }
-                let var = self.builder.read(self.net, cell.0, cell.1.clone());
-                self.known.push((cell, var.clone()));
-                var
-            }
-        }
-    }
-
-    fn arc(&mut self, arc: &ArcData) -> ArcData {
-        match arc {
-            ArcData::Take { place, token } => ArcData::Take { place: *place, token: self.patterns(token) },
-            ArcData::Test { place, token } => ArcData::Test { place: *place, token: self.patterns(token) },
-            ArcData::Put { place, token } => ArcData::Put { place: *place, token: self.exprs(token) },
-            ArcData::Inhibit { place, prefix } => {
-                ArcData::Inhibit { place: *place, prefix: self.exprs(prefix) }
-            }
-            ArcData::Drain { place, prefix, to } => {
-                ArcData::Drain { place: *place, prefix: self.exprs(prefix), to: *to }
-            }
-            ArcData::Read { .. }
-            | ArcData::Write { .. }
-            | ArcData::Governed { .. }
-            | ArcData::Governs { .. } => arc.clone(),
-        }
-    }
-
-    fn exprs(&mut self, exprs: &[Expr]) -> Vec<Expr> {
-        exprs.iter().map(|expr| self.expr(expr)).collect()
-    }
-
-    fn patterns(&mut self, patterns: &[Pattern]) -> Vec<Pattern> {
-        let turn = |pattern: &Pattern| match pattern {
-            Pattern::Bind(var) => Pattern::Bind(*var),
-            Pattern::Is(expr) => Pattern::Is(self.expr(expr)),
-        };
-        patterns.iter().map(turn).collect()
     }
 }

@@ -99,14 +99,18 @@ pub(crate) fn survey(program: &Program) -> Survey {
     let roots: Vec<Function> = result.start_routines.iter().copied().chain([program.main]).collect();
     for root in roots {
         if let Some(found) = facts.get_mut(&root) {
-            points_to.called_back.iter().for_each(|&function| drop(found.calls.entry(function).or_insert(1)));
+            for &function in &points_to.called_back {
+                found.calls.entry(function).or_insert(1);
+            }
         }
     }
     let cancels = facts.values().any(|found| found.library.contains("pthread_cancel"));
     for found in facts.values_mut().filter(|_| cancels) {
         if found.library.iter().any(|name| is_cancellation_point(name)) {
             found.exits = true;
-            points_to.at_exit.iter().for_each(|&function| drop(found.calls.entry(function).or_insert(1)));
+            for &function in &points_to.at_exit {
+                found.calls.entry(function).or_insert(1);
+            }
         }
     }
     for found in facts.values() {
@@ -312,7 +316,7 @@ fn find_shared(
             !matches!(program.variables[*variable].storage, Storage::Global | Storage::Static(_))
         }
         Home::Heap(_) => true,
-        Home::Text(_) | Home::Function(_) => false,
+        Home::Text(_) | Home::Function(_) | Home::Outside => false,
     }));
 }
 

@@ -150,7 +150,7 @@ impl Lowerer<'_> {
         };
         let bits = self.int_type_of(&left.ty).map_or(0, |ty| i128::from(ty.bits));
         match op {
-            BinaryOp::Div | BinaryOp::Rem => !constant.is_some_and(|n| n > 0),
+            BinaryOp::Div | BinaryOp::Rem => constant.is_none_or(|n| n <= 0),
             BinaryOp::Shl | BinaryOp::Shr => {
                 !constant.is_some_and(|n| (0..bits).contains(&n))
                     || (op == BinaryOp::Shl && self.may_overflow(&left.ty))

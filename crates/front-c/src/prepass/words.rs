@@ -116,6 +116,7 @@ pub(super) fn plain_escapes(literal: &str) -> std::borrow::Cow<'_, str> {
     if !literal.contains('\\') {
         return literal.into();
     }
+    let is_wide = literal.starts_with(['L', 'u', 'U']) && !literal.starts_with("u8");
     let mut result = String::with_capacity(literal.len());
     let mut rest = literal.chars();
     while let Some(letter) = rest.next() {
@@ -140,8 +141,11 @@ pub(super) fn plain_escapes(literal: &str) -> std::borrow::Cow<'_, str> {
                 let code: String = rest.clone().take(length).collect();
                 let letter = u32::from_str_radix(&code, 16).ok().and_then(char::from_u32);
                 if let (Some(letter), true) = (letter, code.len() == length) {
+                    if is_wide {
+                        result.push(letter);
+                    }
                     let mut buffer = [0; 4];
-                    for byte in letter.encode_utf8(&mut buffer).bytes() {
+                    for byte in letter.encode_utf8(&mut buffer).bytes().filter(|_| !is_wide) {
                         result.push_str(&format!("\\{byte:03o}"));
                     }
                     for _ in 0..length {

@@ -10,9 +10,10 @@ use crate::types::{FloatKind, FunctionType, IntKind, QualType, Qualifiers, Type}
 
 /// Library functions by name; each letter is a type: `v` void, `i` int, `u` unsigned, `l` long, `m`
 /// unsigned long, `L` long long, `M` unsigned long long, `z` size_t, `p` void pointer, `q` pointer to const
-/// void, `s` char pointer, `t` pointer to const char, `d` double, `f` float, `.` more arguments. The first
+/// void, `s` char pointer, `t` pointer to const char, `d` double, `f` float, `b` _Bool, `.` more arguments. The first
 /// is the result.
 const LIBRARY: &[(&str, &str)] = &[
+    (crate::prepass::ASSERT, "vb"),
     ("abort", "v"),
     ("abs", "ii"),
     ("alloca", "pz"),
@@ -132,6 +133,7 @@ impl<'a> Sema<'a> {
             't' => pointer_to(constant(Type::Int(IntKind::Char))),
             'd' => Type::Float(FloatKind::Double),
             'f' => Type::Float(FloatKind::Float),
+            'b' => Type::Int(IntKind::Bool),
             _ => Type::INT,
         }
     }
@@ -187,6 +189,12 @@ impl<'a> Sema<'a> {
                 Some(Self::unsupported("variable arguments", Type::Void, span))
             }
             _ => {
+                // clang's names for what its <stdatomic.h> is made of.
+                let spelled = name.strip_prefix("__c11_atomic_").map(|operation| match operation {
+                    "init" | "thread_fence" | "signal_fence" => format!("atomic_{operation}"),
+                    _ => format!("atomic_{operation}_explicit"),
+                });
+                let name = spelled.as_deref().unwrap_or(name);
                 if let Some(shape) = atomic_shape(name) {
                     return Some(self.atomic_call(name, &shape, call, callee, span));
                 }

@@ -8,7 +8,7 @@ use super::scope::Entity;
 use super::{Sema, Value, plain};
 use crate::headers::header_of;
 use crate::prepass::original_name;
-use crate::tree::{Callee, Expr, ExprKind, Function, Lvalue, LvalueKind, Storage, VariableData};
+use crate::tree::{Callee, Expr, ExprKind, Function, Linkage, Lvalue, LvalueKind, Storage, VariableData};
 use crate::types::{FunctionType, Type};
 
 impl<'a> Sema<'a> {
@@ -82,6 +82,8 @@ impl<'a> Sema<'a> {
                 span: declared,
                 init: None,
                 extern_only: false,
+                linkage: Linkage::External,
+                lengths: Vec::new(),
             }),
         };
         self.program.errno = Some(variable);

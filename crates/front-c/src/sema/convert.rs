@@ -101,23 +101,26 @@ impl<'a> Sema<'a> {
 
     /// The integer promotions (C11 6.3.1.1).
     pub(super) fn promote(&self, expr: Expr) -> Expr {
+        let ty = self.promoted_type(&expr);
+        self.cast(expr, &ty)
+    }
+
+    /// The type that a value has after the integer promotions.
+    fn promoted_type(&self, expr: &Expr) -> Type {
         match expr.ty {
-            Type::Int(kind) => {
-                let promoted = match self.bit_width(&expr) {
-                    Some(width) if kind.is_signed() && width <= 32 => IntKind::Int,
-                    Some(width) if !kind.is_signed() && width < 32 => IntKind::Int,
-                    Some(_) | None => promoted(kind),
-                };
-                self.cast(expr, &Type::Int(promoted))
-            }
-            Type::Thread => self.cast(expr, &Type::Int(IntKind::UnsignedLong)),
+            Type::Int(kind) => Type::Int(match self.bit_width(expr) {
+                Some(width) if kind.is_signed() && width <= 32 => IntKind::Int,
+                Some(width) if !kind.is_signed() && width < 32 => IntKind::Int,
+                Some(_) | None => promoted(kind),
+            }),
+            Type::Thread => Type::Int(IntKind::UnsignedLong),
             Type::Void
             | Type::Float(_)
             | Type::Pointer(_)
             | Type::Array(..)
             | Type::Record(_)
             | Type::Function(_)
-            | Type::Sync(_) => expr,
+            | Type::Sync(_) => expr.ty.clone(),
         }
     }
 
@@ -162,13 +165,11 @@ impl<'a> Sema<'a> {
             (Type::Float(a), _) => Type::Float(*a),
             (_, Type::Float(b)) => Type::Float(*b),
             _ => {
-                let (left, right) = (self.promote(left), self.promote(right));
-                let (Type::Int(a), Type::Int(b)) = (&left.ty, &right.ty) else {
-                    let ty = left.ty.clone();
-                    return (left, right, ty);
-                };
-                let ty = Type::Int(self.common_kind(*a, *b));
-                return (self.cast(left, &ty), self.cast(right, &ty), ty);
+                // The operands go to the common type in one step, as compilers do it.
+                match (self.promoted_type(&left), self.promoted_type(&right)) {
+                    (Type::Int(a), Type::Int(b)) => Type::Int(self.common_kind(a, b)),
+                    (ty, _) => ty,
+                }
             }
         };
         (self.cast(left, &ty), self.cast(right, &ty), ty)

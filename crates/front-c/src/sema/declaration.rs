@@ -10,7 +10,9 @@ use super::specifiers::{Spec, of_declaration};
 use super::stmt::BodyContext;
 use super::{Sema, plain};
 use crate::prepass::{AUTO_TYPE, original_name};
-use crate::tree::{Body, Function, FunctionData, Init, Stmt, StmtKind, Storage, Variable, VariableData};
+use crate::tree::{
+    Body, Expr, Function, FunctionData, Init, Linkage, Stmt, StmtKind, Storage, Variable, VariableData,
+};
 use crate::types::{IntKind, QualType, SyncKind, Type};
 
 /// What is known of a function beyond the tree.
@@ -31,6 +33,7 @@ struct StorageWords {
     is_extern: bool,
     is_static: bool,
     is_thread_local: bool,
+    is_inline: bool,
 }
 
 impl<'a> Sema<'a> {
@@ -79,14 +82,19 @@ impl<'a> Sema<'a> {
         }
         let base = self.base_type(&specs, node.span);
         for init_declarator in &node.node.declarators {
+            self.lengths.clear();
             let mut declared = self.declared(base.clone(), &init_declarator.node.declarator);
             let Some(name) = declared.name else { continue };
             self.apply_mode(node, &mut declared.ty);
             let span = self.span(name.span);
             if words.is_typedef {
-                self.typedef(&name.node.name, declared.ty, span);
+                let in_header = self.in_system_header(node.span);
+                self.typedef(&name.node.name, declared.ty, span, in_header);
             } else if let Type::Function(_) = declared.ty.ty {
-                self.declare_function(&declared, span);
+                let function = self.declare_function(&declared, span);
+                if words.is_static {
+                    self.program.functions[function].linkage = Linkage::Internal;
+                }
                 if let Some(init) = &init_declarator.node.initializer {
                     let span = self.span(init.span);
                     self.report(
@@ -165,11 +173,11 @@ impl<'a> Sema<'a> {
         }
     }
 
-    fn typedef(&mut self, name: &str, ty: QualType, span: Span) {
+    fn typedef(&mut self, name: &str, ty: QualType, span: Span, in_header: bool) {
         if name == AUTO_TYPE {
             return;
         }
-        let library = if self.in_file_scope() { library_type(name) } else { None };
+        let library = if self.in_file_scope() { library_type(name, in_header) } else { None };
         let ty = library.clone().map_or(ty, plain);
         match self.lookup_here(name) {
             Some(Entity::Typedef(known)) => {
@@ -236,7 +244,9 @@ impl<'a> Sema<'a> {
         if self.lookup_here(name).is_some() {
             self.redeclared(name, span);
         }
+        let lengths = self.variable_lengths(&ty.ty);
         let variable = self.new_local(name, ty, span);
+        self.program.variables[variable].lengths = lengths;
         self.declare(name, Entity::Variable(variable));
         if words.is_static || words.is_thread_local {
             let function = self.current_function();
@@ -265,13 +275,36 @@ impl<'a> Sema<'a> {
         }
     }
 
+    /// The sizes that the declarator has just given for an array, when one of them is only known at run time.
+    fn variable_lengths(&mut self, ty: &Type) -> Vec<Expr> {
+        let mut lengths = std::mem::take(&mut self.lengths);
+        let (mut n_dimensions, mut is_variable, mut ty) = (0, false, ty);
+        while let Type::Array(element, length) = ty {
+            n_dimensions += 1;
+            is_variable |= length.is_none();
+            ty = &element.ty;
+        }
+        lengths.reverse();
+        // Other counts: the type has a name, or its length comes from the initialiser.
+        if is_variable && lengths.len() == n_dimensions { lengths } else { Vec::new() }
+    }
+
     pub(super) fn new_local(&mut self, name: &str, ty: QualType, span: Span) -> Variable {
         let storage = match &self.body {
             Some(body) => Storage::Local(body.function),
             None => Storage::Global,
         };
         let name = original_name(name);
-        self.program.variables.push(VariableData { name, ty, storage, span, init: None, extern_only: false })
+        self.program.variables.push(VariableData {
+            name,
+            ty,
+            storage,
+            span,
+            init: None,
+            extern_only: false,
+            linkage: Linkage::None,
+            lengths: Vec::new(),
+        })
     }
 
     fn current_function(&self) -> Function {
@@ -308,6 +341,9 @@ impl<'a> Sema<'a> {
                 }
                 if words.is_thread_local {
                     data.storage = Storage::ThreadLocal;
+                }
+                if words.is_static {
+                    data.linkage = Linkage::Internal;
                 }
                 if twice {
                     let name = original_name(name);
@@ -349,7 +385,17 @@ impl<'a> Sema<'a> {
     ) -> Variable {
         let storage = if words.is_thread_local { Storage::ThreadLocal } else { Storage::Global };
         let name = original_name(name);
-        self.program.variables.push(VariableData { name, ty, storage, span, init: None, extern_only })
+        let linkage = if words.is_static { Linkage::Internal } else { Linkage::External };
+        self.program.variables.push(VariableData {
+            name,
+            ty,
+            storage,
+            span,
+            init: None,
+            extern_only,
+            linkage,
+            lengths: Vec::new(),
+        })
     }
 
     fn conflict(&mut self, name: &str, old: &Type, new: &Type, before: Span, span: Span) {
@@ -430,6 +476,7 @@ impl<'a> Sema<'a> {
             params: Vec::new(),
             variadic: ty.variadic,
             span,
+            linkage: Linkage::External,
             body: None,
         });
         self.signatures.insert(function, Signature { has_prototype, implicit: false, defined: None });
@@ -466,8 +513,16 @@ impl<'a> Sema<'a> {
         if let Some(signature) = self.signatures.get_mut(&function) {
             signature.defined = Some(span);
         }
-        self.program.functions[function].span = span;
-        if self.in_system_header(node.span) {
+        let in_header = self.in_system_header(node.span);
+        let words = storage_words(&node.node.specifiers);
+        let data = &mut self.program.functions[function];
+        data.span = span;
+        if words.is_static {
+            data.linkage = Linkage::Internal;
+        } else if data.linkage == Linkage::External && (in_header || (words.is_inline && !words.is_extern)) {
+            data.linkage = Linkage::Inline;
+        }
+        if in_header {
             self.pending.insert(function, node);
         } else {
             self.define_body_with(function, node, &declared);
@@ -591,20 +646,27 @@ fn storage_words(specifiers: &[Node<ast::DeclarationSpecifier>]) -> StorageWords
                 ast::StorageClassSpecifier::Auto | ast::StorageClassSpecifier::Register => {}
             }
         }
+        if let ast::DeclarationSpecifier::Function(function) = &specifier.node {
+            words.is_inline |= matches!(function.node, ast::FunctionSpecifier::Inline);
+        }
     }
     words
 }
 
-/// Types of the thread library, by name.
-fn library_type(name: &str) -> Option<Type> {
+/// Types of the thread library, by name. Those of C11 have short names, which programs may use for their own.
+fn library_type(name: &str, in_header: bool) -> Option<Type> {
     Some(match name {
-        "pthread_t" | "thrd_t" => Type::Thread,
-        "pthread_mutex_t" | "mtx_t" => Type::Sync(SyncKind::Mutex),
-        "pthread_cond_t" | "cnd_t" => Type::Sync(SyncKind::Condition),
+        "thrd_t" if in_header => Type::Thread,
+        "mtx_t" if in_header => Type::Sync(SyncKind::Mutex),
+        "cnd_t" if in_header => Type::Sync(SyncKind::Condition),
+        "once_flag" if in_header => Type::Sync(SyncKind::Once),
+        "pthread_t" => Type::Thread,
+        "pthread_mutex_t" => Type::Sync(SyncKind::Mutex),
+        "pthread_cond_t" => Type::Sync(SyncKind::Condition),
         "pthread_rwlock_t" => Type::Sync(SyncKind::RwLock),
         "pthread_spinlock_t" => Type::Sync(SyncKind::SpinLock),
         "pthread_barrier_t" => Type::Sync(SyncKind::Barrier),
-        "pthread_once_t" | "once_flag" => Type::Sync(SyncKind::Once),
+        "pthread_once_t" => Type::Sync(SyncKind::Once),
         "sem_t" => Type::Sync(SyncKind::Semaphore),
         _ if name.starts_with("pthread_") && name.ends_with("attr_t") => Type::Sync(SyncKind::Attribute),
         _ => return None,

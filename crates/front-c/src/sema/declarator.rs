@@ -4,6 +4,7 @@ use lang_c::ast;
 use lang_c::span::Node;
 use pdnet_source::Diagnostic;
 
+use super::scope::Entity;
 use super::specifiers::{add_qualifier, of_declaration};
 use super::{Sema, plain, pointer_to};
 use crate::types::{FunctionType, QualType, Qualifiers, Type};
@@ -106,7 +107,12 @@ impl<'a> Sema<'a> {
 
     /// The number of elements; `None` where it is only known when the program runs.
     fn array_size(&mut self, node: &'a Node<ast::Expression>, element: &QualType) -> Option<u64> {
-        let expr = self.rvalue_expr(node);
+        let expr = if self.in_prototype {
+            // It may use parameters, which mean nothing outside of calls, and does not matter in the end.
+            self.quietly(|sema| sema.rvalue_expr(node))?
+        } else {
+            self.rvalue_expr(node)
+        };
         let span = expr.span;
         if Self::is_poison(&expr) {
             return Some(1);
@@ -119,7 +125,11 @@ impl<'a> Sema<'a> {
             );
             return Some(1);
         }
-        let Some(value) = self.fold(&expr) else {
+        let folded = self.fold(&expr);
+        if !self.in_prototype {
+            self.lengths.push(expr);
+        }
+        let Some(value) = folded else {
             if self.in_file_scope() {
                 self.not_constant(span, "the size of an array outside of functions");
             }
@@ -157,9 +167,16 @@ impl<'a> Sema<'a> {
         }
         let mut list = Vec::new();
         self.push_scope();
+        let outside = std::mem::replace(&mut self.in_prototype, true);
         for parameter in &function.parameters {
-            list.push(self.parameter(parameter));
+            let (name, ty) = self.parameter(parameter);
+            if let Some(name) = name {
+                // Hides what the name means outside: the parameter is no constant.
+                self.declare(&name.node.name, Entity::Typedef(ty.clone()));
+            }
+            list.push((name, ty));
         }
+        self.in_prototype = outside;
         self.pop_scope();
         if let [(None, only)] = list.as_slice()
             && only.ty == Type::Void
@@ -177,15 +194,7 @@ impl<'a> Sema<'a> {
         let specs = of_declaration(&node.node.specifiers);
         let base = self.base_type(&specs, node.span);
         let Some(declarator) = &node.node.declarator else { return (None, base) };
-        // The size of an array parameter may use other parameters and does not matter in the end.
-        let declared = match self.quietly(|sema| sema.declared(base.clone(), declarator)) {
-            Some(declared) => declared,
-            None if has_array(&declarator.node) => {
-                let name = declarator_name(&declarator.node);
-                return (name, plain(pointer_to(base)));
-            }
-            None => self.declared(base, declarator),
-        };
+        let declared = self.declared(base, declarator);
         (declared.name, adjust_parameter(declared.ty))
     }
 }
@@ -202,18 +211,6 @@ pub(super) fn adjust_parameter(ty: QualType) -> QualType {
         | Type::Pointer(_)
         | Type::Record(_)
         | Type::Sync(_) => ty,
-    }
-}
-
-fn has_array(declarator: &ast::Declarator) -> bool {
-    declarator.derived.iter().any(|derived| matches!(derived.node, ast::DerivedDeclarator::Array(_)))
-}
-
-fn declarator_name(declarator: &ast::Declarator) -> Option<&Node<ast::Identifier>> {
-    match &declarator.kind.node {
-        ast::DeclaratorKind::Abstract => None,
-        ast::DeclaratorKind::Identifier(name) => Some(name),
-        ast::DeclaratorKind::Declarator(inner) => declarator_name(&inner.node),
     }
 }
 

@@ -22,14 +22,7 @@ impl<'a> Sema<'a> {
         match &node.node {
             ast::Expression::Identifier(name) => self.name(name),
             ast::Expression::Constant(constant) => Value::Rvalue(self.constant(constant)),
-            ast::Expression::StringLiteral(literal) => match self.string(literal) {
-                Some(lvalue) => Value::Lvalue(lvalue),
-                None => {
-                    let span = self.span(node.span);
-                    let ty = pointer_to(plain(Type::INT));
-                    Value::Rvalue(Self::unsupported("wide string", ty, span))
-                }
-            },
+            ast::Expression::StringLiteral(literal) => Value::Lvalue(self.string(literal)),
             ast::Expression::GenericSelection(selection) => self.generic(selection),
             ast::Expression::Member(member) => self.member(&member.node, node),
             ast::Expression::Call(call) => Value::Rvalue(self.call(&call.node, node)),

@@ -6,7 +6,7 @@ use pdnet_source::{Diagnostic, Span};
 
 use super::{Sema, Value};
 use crate::prepass::original_name;
-use crate::tree::{Expr, ExprKind, Init, InitStep, LvalueKind, Variable};
+use crate::tree::{Expr, ExprKind, Init, InitStep, Lvalue, LvalueKind, Variable};
 use crate::types::{IntKind, QualType, SyncKind, Type};
 
 /// More elements than this are not written out one by one.
@@ -164,6 +164,13 @@ impl<'a> Sema<'a> {
         let value = self.expr(node);
         let span = value.span();
         match value {
+            Value::Lvalue(lvalue) if self.is_wide_for(&lvalue, element) => {
+                let parts = self.wide_parts(&lvalue).unwrap_or_default();
+                let known = u64::try_from(parts.len()).unwrap_or(u64::MAX).saturating_add(1);
+                let length = length.unwrap_or(known);
+                let n_parts = usize::try_from(length).unwrap_or(usize::MAX).min(parts.len());
+                return (Init::List(parts[..n_parts].to_vec()), Type::Array(element.clone(), Some(length)));
+            }
             Value::Lvalue(lvalue) => match lvalue.kind {
                 LvalueKind::String(bytes) if is_character(&element.ty) => {
                     let mut parts = Parts::new();
@@ -187,6 +194,12 @@ impl<'a> Sema<'a> {
                 .help("write the values in braces"),
         );
         (Init::List(Vec::new()), ty.ty.clone())
+    }
+
+    /// Whether a value is a wide string for arrays of such elements.
+    fn is_wide_for(&self, lvalue: &Lvalue, element: &QualType) -> bool {
+        let same = matches!(&lvalue.ty.ty, Type::Array(unit, _) if unit.ty == element.ty);
+        same && self.wide_parts(lvalue).is_some()
     }
 
     /// Objects of the thread library start in their default state, mutexes also as another kind; anything else
@@ -416,6 +429,16 @@ impl<'a> Sema<'a> {
                     if let LvalueKind::String(bytes) = &lvalue.kind {
                         let length = length.unwrap_or(bytes.len() as u64);
                         string_parts(bytes, length, &element.ty, &path, span, self, parts);
+                    }
+                }
+                (Type::Array(element, length), Value::Lvalue(lvalue))
+                    if self.is_wide_for(lvalue, element) =>
+                {
+                    let wide = self.wide_parts(lvalue).unwrap_or_default();
+                    let n_parts =
+                        length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
+                    for (steps, expr) in wide.iter().take(n_parts) {
+                        parts.push((path.iter().chain(steps).copied().collect(), expr.clone()));
                     }
                 }
                 (Type::Record(_), _) if self.type_of_value(&value).ty == ty.ty => {

@@ -5,8 +5,8 @@ use lang_c::span::Node;
 use pdnet_source::Diagnostic;
 
 use super::Sema;
-use crate::tree::{Expr, ExprKind, Lvalue, LvalueKind};
-use crate::types::{FloatKind, IntKind, Type};
+use crate::tree::{Expr, ExprKind, Init, InitStep, Linkage, Lvalue, LvalueKind, Storage, VariableData};
+use crate::types::{FloatKind, IntKind, QualType, Type};
 
 /// What stands before the quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,12 +117,81 @@ impl Sema<'_> {
         )
     }
 
-    /// A string literal as an array object; `None` for wide strings, which have no representation.
-    pub(super) fn string(&mut self, node: &Node<ast::StringLiteral>) -> Option<Lvalue> {
-        let bytes = string_bytes(&node.node)?;
+    /// A string literal as an array object. A wide one is a variable that nobody can name.
+    pub(super) fn string(&mut self, node: &Node<ast::StringLiteral>) -> Lvalue {
         let span = self.span(node.span);
-        Some(string_lvalue(bytes, span))
+        if let Some(bytes) = string_bytes(&node.node) {
+            return string_lvalue(bytes, span);
+        }
+        let (kind, units) = wide_units(&node.node);
+        let element = Type::Int(kind);
+        let ty = QualType::from(Type::Array(Box::new(element.clone().into()), Some(units.len() as u64 + 1)));
+        let part = |(index, unit): (u64, u32)| {
+            let value = ExprKind::Int(kind.wrap(self.model, i128::from(unit)));
+            (vec![InitStep::Index(index)], Expr { kind: value, ty: element.clone(), span })
+        };
+        let init = Init::List((0..).zip(units).map(part).collect());
+        let variable = self.program.variables.push(VariableData {
+            name: WIDE.to_owned(),
+            ty: ty.clone(),
+            storage: Storage::Global,
+            span,
+            init: Some(init),
+            extern_only: false,
+            linkage: Linkage::None,
+            lengths: Vec::new(),
+        });
+        Lvalue { kind: LvalueKind::Variable(variable), ty, span }
     }
+
+    /// The elements of a wide string literal, with their places in the array.
+    pub(super) fn wide_parts(&self, lvalue: &Lvalue) -> Option<&[(Vec<InitStep>, Expr)]> {
+        let LvalueKind::Variable(variable) = lvalue.kind else { return None };
+        let data = &self.program.variables[variable];
+        match &data.init {
+            Some(Init::List(parts)) if data.name == WIDE => Some(parts),
+            Some(_) | None => None,
+        }
+    }
+}
+
+/// The name of the variables that are wide strings.
+const WIDE: &str = ".wide";
+
+/// The units of adjacent string literals of which one is wide, and their type.
+fn wide_units(pieces: &[String]) -> (IntKind, Vec<u32>) {
+    let mut encoding = Encoding::Narrow;
+    for piece in pieces {
+        let (found, _) = decode(piece);
+        if found != Encoding::Narrow {
+            encoding = found;
+        }
+    }
+    let prefix = match encoding {
+        Encoding::Narrow => "",
+        Encoding::Wide => "L",
+        Encoding::Utf16 => "u",
+        Encoding::Utf32 => "U",
+    };
+    let mut units = Vec::new();
+    for piece in pieces {
+        // All pieces are read as the wide one is.
+        let quote = piece.find('"').unwrap_or(0);
+        for unit in decode(&format!("{prefix}{}", &piece[quote..])).1 {
+            match char::from_u32(unit).filter(|_| encoding == Encoding::Utf16 && unit > 0xffff) {
+                Some(letter) => {
+                    units.extend(letter.encode_utf16(&mut [0; 2]).iter().map(|half| u32::from(*half)))
+                }
+                None => units.push(unit),
+            }
+        }
+    }
+    let kind = match encoding {
+        Encoding::Narrow | Encoding::Wide => IntKind::Int,
+        Encoding::Utf16 => IntKind::UnsignedShort,
+        Encoding::Utf32 => IntKind::UnsignedInt,
+    };
+    (kind, units)
 }
 
 /// The array object of a string; the terminating zero is added.

@@ -136,6 +136,7 @@ impl Program {
             map: &self.map,
             results: vec![result],
             task: None,
+            reductions: vec![],
             notes: vec![],
         }
     }

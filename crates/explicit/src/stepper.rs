@@ -1,0 +1,114 @@
+//! The steps of a state as a search sees them.
+
+use std::ops::ControlFlow;
+
+use pdnet_base::IndexVec;
+use pdnet_net::{Expr, Firing, Race, Transition};
+use pdnet_space::{
+    Ample, Observed, Outcome, Races, State, StateId, StateStore, Step, Successors, Unsupported,
+};
+
+use crate::graph::Model;
+
+/// The reduction *local steps first* for a search that watches these transitions, may look for deadlocks, and
+/// looks at the atoms of these properties; nothing where it cannot be used.
+pub(crate) fn reduction<'e>(
+    model: &Model<'_>,
+    watched: &IndexVec<Transition, bool>,
+    looks_for_deadlocks: bool,
+    properties: impl IntoIterator<Item = &'e [Expr]>,
+) -> Option<Ample> {
+    let mut observed = Observed::default();
+    let watched = watched.iter_enumerated().filter(|(_, is_watched)| **is_watched);
+    watched.for_each(|(transition, _)| observed.add_transition(transition));
+    if looks_for_deadlocks {
+        observed.add_deadlock();
+    }
+    let are_fit = properties.into_iter().all(|atoms| observed.add_atoms(atoms));
+    if model.reduces && are_fit { Ample::new(model.net, &observed) } else { None }
+}
+
+/// A generator of successors that leaves out what the reduction allows to leave out: other threads' steps
+/// where those of one are enough, and states after which there is one step only that nobody needs to see.
+pub(crate) struct Stepper<'a> {
+    ample: Option<Ample>,
+    successors: Successors<'a>,
+    /// Walks on from a successor.
+    ahead: Successors<'a>,
+}
+
+impl<'a> Stepper<'a> {
+    pub(crate) fn new(model: &Model<'a>, ample: Option<Ample>) -> Self {
+        let successors = Successors::new(model.compiled);
+        Self { ample, ahead: successors.clone(), successors }
+    }
+
+    /// The state whose steps are shown.
+    pub(crate) const fn current(&self) -> &State {
+        self.successors.current()
+    }
+
+    /// A data race of the current state.
+    pub(crate) fn race(&mut self, races: &mut Races) -> Option<Race> {
+        self.successors.race(races)
+    }
+
+    /// Goes to a state of a store.
+    pub(crate) fn load(&mut self, store: &StateStore, id: StateId) {
+        store.load(id, self.successors.current_mut());
+    }
+
+    /// Shows each step with the state that it leads to, and the number of steps that were taken to come
+    /// there. After a pruned step there is no state, and the current one is shown.
+    pub(crate) fn for_each(
+        &mut self,
+        mut visit: impl FnMut(&Step<'_>, &State, u64) -> ControlFlow<()>,
+    ) -> Result<(), Unsupported> {
+        let Self { ample, successors, ahead } = self;
+        let Some(ample) = ample else { return successors.for_each(|step, next| visit(step, next, 1)) };
+        let mut error = None;
+        ahead.start_near(successors.current());
+        successors.for_each_first(Some(ample), |step, next| {
+            if step.outcome == Outcome::Pruned {
+                return visit(step, next, 1);
+            }
+            ahead.go_to(next);
+            let mut n_steps = 1;
+            loop {
+                match ahead.advance(ample, None) {
+                    Ok(true) => n_steps += 1,
+                    Ok(false) => return visit(step, ahead.current(), n_steps),
+                    Err(found) => {
+                        error = Some(found);
+                        return ControlFlow::Break(());
+                    }
+                }
+            }
+        })?;
+        error.map_or(Ok(()), Err)
+    }
+
+    /// The firings of the first way from the current state to the other, by the thread if one is named.
+    /// Firings are not stored: a trace has few steps, and a search has many.
+    pub(crate) fn find(&mut self, store: &mut StateStore, thread: Option<u32>, to: StateId) -> Vec<Firing> {
+        let mut found = Vec::new();
+        let Self { ample, successors, ahead } = self;
+        ahead.start_near(successors.current());
+        let _ = successors.for_each_first(ample.as_ref(), |step, next| {
+            if step.outcome == Outcome::Pruned || thread.is_some_and(|thread| thread != step.thread) {
+                return ControlFlow::Continue(());
+            }
+            ahead.go_to(next);
+            found.push(step.firing());
+            if let Some(ample) = ample.as_ref() {
+                while ahead.advance(ample, Some(&mut found)).unwrap_or(false) {}
+            }
+            if store.insert(ahead.current()).is_ok_and(|(id, _)| id == to) {
+                return ControlFlow::Break(());
+            }
+            found.clear();
+            ControlFlow::Continue(())
+        });
+        found
+    }
+}

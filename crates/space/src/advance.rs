@@ -1,0 +1,90 @@
+//! Steps that are alone, taken without a look around.
+
+use std::ops::ControlFlow;
+
+use pdnet_net::Firing;
+
+use crate::ample::{Ample, Tally};
+use crate::{State, Successors, Unsupported};
+
+impl Successors<'_> {
+    /// Makes ready to walk on from states that are some steps away from this one.
+    pub fn start_near(&mut self, state: &State) {
+        self.current.copy_from(state);
+        self.next.copy_from(state);
+        self.plans.dirty = u64::MAX;
+        match &mut self.ahead {
+            Some(ahead) => ahead.copy_from(state),
+            None => self.ahead = Some(state.clone()),
+        }
+    }
+
+    /// Goes to a state that is some steps away from the one that was named last in [`Successors::start_near`].
+    pub fn go_to(&mut self, state: &State) {
+        self.plans.dirty |= self.current.changed_threads | state.changed_threads;
+        self.current.follow(state);
+        self.next.follow(state);
+    }
+
+    /// Where one step of one thread is all that has to be looked at, and the search need not see the state
+    /// before it, takes it: the current state is then the one after it. Says whether it did, and adds the
+    /// firing to a trace, if there is one.
+    ///
+    /// Such steps are silent: they change nothing that is observed, and every cycle of the states has one that
+    /// is not silent ([`Ample`]), so that taking them one after the other comes to an end.
+    ///
+    /// # Errors
+    /// Where a step does something that states have no room for.
+    pub fn advance(
+        &mut self,
+        ample: &Ample,
+        mut trace: Option<&mut Vec<Firing>>,
+    ) -> Result<bool, Unsupported> {
+        if self.compiled.has_ended(&self.current) {
+            return Ok(false);
+        }
+        let movable = self.movable();
+        let is_alone = movable.count_ones() == 1;
+        let mut first = if is_alone {
+            movable
+        } else {
+            ample.independent(&self.compiled.layout, &self.current, &mut self.plans) & movable
+        };
+        let Some(mut ahead) = self.ahead.take() else { return Ok(false) };
+        let n_before = trace.as_ref().map_or(0, |trace| trace.len());
+        let mut has_moved = false;
+        self.error = None;
+        while first != 0 && !has_moved {
+            let thread = first.trailing_zeros() as usize;
+            first &= first - 1;
+            let (mut tally, mut is_silent) = (Tally::new(&self.plans, thread), true);
+            let _ = self.expand_thread(thread, &mut |step, state| {
+                tally.add(ample, step.transition);
+                is_silent = tally.is_single() && ample.is_silent[step.transition];
+                if !is_silent {
+                    return ControlFlow::Break(());
+                }
+                if let Some(trace) = &mut trace {
+                    trace.push(step.firing());
+                }
+                ahead.follow(state);
+                ControlFlow::Continue(())
+            });
+            has_moved =
+                is_silent && tally.is_single() && (is_alone || tally.is_enough()) && self.error.is_none();
+            if let (Some(trace), false) = (&mut trace, has_moved) {
+                trace.truncate(n_before);
+            }
+        }
+        if has_moved {
+            std::mem::swap(&mut self.current, &mut ahead);
+            self.plans.dirty |= self.current.changed_threads;
+            self.next.follow(&self.current);
+        }
+        self.ahead = Some(ahead);
+        match self.error {
+            None => Ok(has_moved),
+            Some(text) => Err(Unsupported(text.to_owned())),
+        }
+    }
+}

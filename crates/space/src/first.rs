@@ -1,0 +1,108 @@
+//! The threads whose steps are enough, found while their steps are shown.
+
+use std::ops::ControlFlow;
+
+use crate::ample::{Ample, Tally, threads};
+use crate::layout::word_place;
+use crate::transition::{Binding, Member, Part, Rule};
+use crate::{State, Step, Successors};
+
+impl Successors<'_> {
+    /// Shows the firings of threads that may be enough, and takes them out of the set. Says whether they are.
+    pub(crate) fn expand_first(
+        &mut self,
+        ample: &Ample,
+        movable: &mut u64,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<(), bool> {
+        self.plans.dirty = u64::MAX;
+        let first = ample.independent(&self.compiled.layout, &self.current, &mut self.plans);
+        self.plans.tallies.clear();
+        self.plans.tallies.resize(self.current.threads.len(), Tally::NONE);
+        for thread in threads(first) {
+            self.expand_tallied(ample, thread, visit)?;
+            *movable &= !(1 << thread);
+            if self.plans.tallies[thread].is_enough() {
+                return ControlFlow::Continue(true);
+            }
+        }
+        self.find_awaited(ample);
+        Ample::find_groups(&self.current, &mut self.plans);
+        for position in 0..self.plans.groups.len() {
+            let group = self.plans.groups[position];
+            for thread in threads(group & *movable) {
+                self.expand_tallied(ample, thread, visit)?;
+            }
+            *movable &= !group;
+            let tallies = threads(group).map(|thread| self.plans.tallies[thread]);
+            if tallies.fold(Tally::NONE, Tally::join).is_enough_together() {
+                return ControlFlow::Continue(true);
+            }
+        }
+        ControlFlow::Continue(false)
+    }
+
+    /// Finds out for whose end threads wait that do so.
+    fn find_awaited(&mut self, ample: &Ample) {
+        let compiled = self.compiled;
+        self.plans.awaited.clear();
+        self.plans.awaited.resize(self.current.threads.len(), 0);
+        for thread in threads(self.current.live) {
+            if !self.plans.waits(thread) {
+                continue;
+            }
+            let mut base = compiled.layout.thread_template.len();
+            for depth in 0..self.current.threads[thread][0] {
+                let place = word_place(self.current.threads[thread][base]);
+                for &transition in compiled.from[place].iter().filter(|&&at| ample.is_wait[at]) {
+                    (self.registers[0], self.registers[1], self.base) = (thread as i64, depth, base);
+                    let awaited = self.awaited(&compiled.transitions[transition]);
+                    self.plans.awaited[thread] |= awaited;
+                }
+                base += compiled.layout.frame_words[place] as usize;
+            }
+        }
+    }
+
+    /// The threads for whose end a rule waits that is bound in one way only: none where all have ended, every
+    /// thread where that cannot be told.
+    fn awaited(&mut self, rule: &Rule) -> u64 {
+        let Some(done) = self.compiled.layout.done else { return u64::MAX };
+        let mut awaited = 0;
+        for binding in &rule.bindings {
+            match binding {
+                Binding::Read { var, cells, key, when } => {
+                    let value = if self.holds(*when) { self.read(cells, key) } else { 0 };
+                    self.registers[*var as usize] = value;
+                }
+                Binding::Member(Member { offset, thread: Part::Is(thread), .. }) if *offset == done => {
+                    let thread = self.value(*thread);
+                    let Some(bit) = self.compiled.layout.thread_bit(thread) else { return u64::MAX };
+                    let bit = bit.cast_unsigned();
+                    if self.current.globals[done].cast_unsigned() & bit == 0 {
+                        awaited |= if self.current.live & bit == 0 { u64::MAX } else { bit };
+                    }
+                }
+                Binding::Frame { .. } | Binding::Member(_) | Binding::Count { .. } | Binding::Absent(_) => {}
+                Binding::Choose { .. } => return u64::MAX,
+            }
+        }
+        awaited
+    }
+
+    /// Shows the firings of one thread, and keeps what matters for whether they are enough.
+    fn expand_tallied(
+        &mut self,
+        ample: &Ample,
+        thread: usize,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut tally = Tally::new(&self.plans, thread);
+        let flow = self.expand_thread(thread, &mut |step, state| {
+            tally.add(ample, step.transition);
+            visit(step, state)
+        });
+        self.plans.tallies[thread] = tally;
+        flow
+    }
+}

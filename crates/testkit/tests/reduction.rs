@@ -1,0 +1,341 @@
+//! What the reduction *local steps first* must not do, one trap each: the verdict is the same with it and
+//! without it, and that of the reference.
+
+use pdnet_base::Idx as _;
+use pdnet_check::{
+    AtomData, Engine as _, Fairness, Limits, Outcome, Property, PropertyKind, Request, Silent, Verdict,
+};
+use pdnet_explicit::Explicit;
+use pdnet_front_c::{Atomicity, LowerOptions, Options, load_preprocessed, lower};
+use pdnet_logic::parse_formula;
+use pdnet_source::SourceMap;
+use pdnet_testkit::{ReachableGraph, compare};
+
+const PRELUDE: &str = "\
+typedef unsigned long pthread_t; typedef struct { int k; } pthread_mutex_t; typedef struct { int k; } pthread_attr_t;
+int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
+int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *); void pthread_exit(void *);
+void __pdnet_assert(_Bool); void __VERIFIER_assume(int); void exit(int);
+_Bool __VERIFIER_nondet_bool(void); void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);
+";
+
+#[derive(Clone, Copy)]
+enum Ask {
+    Assert,
+    Deadlock,
+    Formula(&'static str),
+}
+
+struct Trap {
+    name: &'static str,
+    program: &'static str,
+    ask: Ask,
+    /// `h`olds, `v`iolated or `u`nknown.
+    expected: char,
+    /// Whether fewer states are visited.
+    saves: bool,
+}
+
+const TRAPS: &[Trap] = &[
+    Trap {
+        name: "a thread that spins on its own does not hide what another does",
+        program: "void *a(void *x) { while (1); } int f;
+            void *b(void *x) { f = 1; __pdnet_assert(f == 0); return 0; }
+            int main(void) { pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, b, 0);
+                pthread_join(s, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "nor does one that counts in a loop without end",
+        program: "void *a(void *x) { unsigned char i = 0; while (1) { i += 64; i += 64; } }
+            void *b(void *x) { int k; k = 0; k++; __pdnet_assert(k != 1); return 0; }
+            int main(void) { pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, b, 0);
+                pthread_join(s, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "nor does one that calls and returns without end",
+        program: "int g(int i) { return i; } void *a(void *x) { while (1) g(1); }
+            int f; void *b(void *x) { f = 1; return 0; }
+            int main(void) { pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, b, 0);
+                __pdnet_assert(f == 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a local step into undefined behaviour does not hide what another thread does",
+        program: "void *a(void *x) { int i; i = 0; i = 1 / i; return 0; }
+            int main(void) { pthread_t s; int k; k = 1; pthread_create(&s, 0, a, 0); k++;
+                __pdnet_assert(k == 1); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "nor does a local step into a failed assumption",
+        program: "void *a(void *x) { int i; i = 0; __VERIFIER_assume(i); return 0; }
+            int main(void) { pthread_t s; int k; k = 1; pthread_create(&s, 0, a, 0); k++;
+                __pdnet_assert(k == 1); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "nor does the end of the process",
+        program: "void *a(void *x) { int i; i = 0; i++; exit(0); }
+            int main(void) { pthread_t s; int k; k = 1; pthread_create(&s, 0, a, 0); k++;
+                __pdnet_assert(k == 1); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "undefined behaviour is not missed behind local steps",
+        program: "void *a(void *x) { int i; i = 1; i--; i = 1 / i; return 0; }
+            int main(void) { pthread_t s; int k; k = 1; pthread_create(&s, 0, a, 0); k++;
+                pthread_join(s, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'u',
+        saves: true,
+    },
+    Trap {
+        name: "a variable that is set before the threads start is constant, and one that is set later is not",
+        program: "int n, x; void *a(void *p) { __pdnet_assert(n == 1); __pdnet_assert(x == 0); return 0; }
+            int main(void) { pthread_t s; n = 1; pthread_create(&s, 0, a, 0); x = 1; return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a step that can be kept back by an atomic section",
+        program: "int x; void *a(void *p) { __VERIFIER_atomic_begin(); x = 1; x = 0; __VERIFIER_atomic_end();
+                return 0; }
+            int main(void) { pthread_t s; int k; k = 0; pthread_create(&s, 0, a, 0); k++;
+                __pdnet_assert(x == 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'h',
+        saves: true,
+    },
+    Trap {
+        name: "a thread that ends inside of an atomic section stops all others",
+        program: "void *a(void *p) { __VERIFIER_atomic_begin(); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_exit(0); }",
+        ask: Ask::Deadlock,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a deadlock behind local steps",
+        program:
+            "pthread_mutex_t m; void *a(void *x) { int i; i = 1; i++; pthread_mutex_lock(&m); i++; return 0; }
+            int main(void) { pthread_t s; int k; pthread_mutex_lock(&m); pthread_create(&s, 0, a, 0);
+                k = 1; k++; pthread_join(s, 0); return 0; }",
+        ask: Ask::Deadlock,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a join waits",
+        program: "int x; void *a(void *p) { x = 1; return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_join(s, 0);
+                __pdnet_assert(x == 1); return 0; }",
+        ask: Ask::Assert,
+        expected: 'h',
+        saves: true,
+    },
+    Trap {
+        name: "groups of threads that have nothing to do with each other",
+        program: "int x, y, z; void *a(void *p) { x = 1; return 0; } void *b(void *p) { y = x; return 0; }
+            void *c(void *p) { z = 1; return 0; }
+            int main(void) { pthread_t r, s, t; pthread_create(&r, 0, a, 0); pthread_create(&s, 0, b, 0);
+                pthread_create(&t, 0, c, 0); pthread_join(r, 0); pthread_join(s, 0); pthread_join(t, 0);
+                __pdnet_assert(y == 1 && z == 1); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a local variable that the formula observes",
+        program: "int x; void *a(void *p) { int v; v = 1; v = 2; v = 3; return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; x = 2; return 0; }",
+        ask: Ask::Formula("G !(a::v == 2 && x == 0)"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a local variable in the order that the formula asks for",
+        program:
+            "int x; void *a(void *p) { int v; v = 1; v = 2; return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; pthread_join(s, 0); return 0; }",
+        ask: Ask::Formula("(a::v == 0) U (x == 1)"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "an invisible loop starves what the formula waits for",
+        program:
+            "int x; void *a(void *p) { int i; i = 0; while (1) i = 1 - i; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; pthread_join(s, 0); return 0; }",
+        ask: Ask::Formula("F x == 1"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "and does not hide what comes when it does not",
+        program:
+            "int x; void *a(void *p) { int i; i = 0; while (1) i = 1 - i; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; pthread_join(s, 0); return 0; }",
+        ask: Ask::Formula("G F x == 0"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "where a thread is",
+        program: "int x; void *a(void *p) { int i; i = 0; L: i++; i++; return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; return 0; }",
+        ask: Ask::Formula("G (x == 1 -> !at(a, L))"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "the order of a deadlock and a value",
+        program: "pthread_mutex_t m; int x;
+            void *a(void *p) { int i; i = 0; i++; pthread_mutex_lock(&m); return 0; }
+            int main(void) { pthread_t s; pthread_mutex_lock(&m); pthread_create(&s, 0, a, 0); x = 1;
+                pthread_join(s, 0); return 0; }",
+        ask: Ask::Formula("G (x == 1 -> deadlock)"),
+        expected: 'v',
+        saves: false,
+    },
+    Trap {
+        name: "the end of a thread that the formula observes",
+        program:
+            "int x; void *a(void *p) { int i; i = 1; i++; return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); int k; k = 1; k++; x = 1; pthread_join(s, 0); return 0; }",
+        ask: Ask::Formula("G !(x == 1 && !terminated(a))"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a thread waits for one that has nothing to do with the others",
+        program: "int x, y; void *a(void *p) { __pdnet_assert(x == 0); return 0; }
+            void *b(void *p) { y = 1; return 0; } void *c(void *p) { y = 2; return 0; }
+            int main(void) { pthread_t r, s, t; pthread_create(&r, 0, a, 0); pthread_create(&s, 0, b, 0);
+                pthread_create(&t, 0, c, 0); pthread_join(s, 0); x = 1; pthread_join(r, 0); pthread_join(t, 0);
+                return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "only one thread has atomic sections, and what it does in them is no secret",
+        program: "int x; void *a(void *p) { int k; __VERIFIER_atomic_begin(); k = x; __VERIFIER_atomic_end();
+                __pdnet_assert(k != 1); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; x = 2; pthread_join(s, 0);
+                return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "what a thread will touch in a function that it has not called yet",
+        program: "int x; void g(void) { x = 1; } void *a(void *p) { __pdnet_assert(x == 0); return 0; }
+            void *b(void *p) { g(); return 0; }
+            int main(void) { pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, b, 0);
+                pthread_join(s, 0); pthread_join(t, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "what a thread will touch in one that it has not created yet",
+        program: "int x; pthread_mutex_t m; void *c(void *p) { x = 1; return 0; }
+            void *a(void *p) { __pdnet_assert(x == 0); return 0; }
+            void *b(void *p) { pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, c, 0); return 0; }
+            int main(void) { pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, b, 0);
+                pthread_mutex_lock(&m); pthread_mutex_unlock(&m); pthread_join(s, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a thread that could move all the time, where fairness asks for it",
+        program: "int x; void *a(void *p) { _Bool i; while (1) i = __VERIFIER_nondet_bool(); }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x = 1; pthread_join(s, 0); return 0; }",
+        ask: Ask::Formula("F x == 1"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "the next state",
+        program: "int x; int main(void) { int k; k = 0; k = 1; k = 2; x = 1; return 0; }",
+        ask: Ask::Formula("X X (x == 0)"),
+        expected: 'h',
+        saves: false,
+    },
+];
+
+#[test]
+fn the_reduction_walks_into_no_trap() {
+    for trap in TRAPS {
+        let name = trap.name;
+        let mut map = SourceMap::new();
+        let file = map.add("trap.i", format!("{PRELUDE}{}", trap.program));
+        let loaded = load_preprocessed(&mut map, file, &Options::default()).expect(name);
+        let mut formulas = Vec::new();
+        if let Ask::Formula(text) = trap.ask {
+            let text = map.add("<ltl>", text);
+            formulas.push(parse_formula(&map, text).expect(name));
+        }
+        let options = LowerOptions {
+            atomicity: Atomicity::Access,
+            spurious_wakeups: false,
+            max_threads: 4,
+            max_depth: 4,
+        };
+        let lowered = lower(&map, &loaded.program, &formulas, &options).expect(name);
+        let property = match trap.ask {
+            Ask::Assert => Property::assertions(&lowered.net),
+            Ask::Deadlock => Property::no_deadlock(),
+            Ask::Formula(text) => {
+                let atoms = lowered.atoms[0].iter().enumerate().map(|(idx, expr)| AtomData {
+                    text: formulas[0].atoms[pdnet_logic::Atom::new(idx)].to_string(),
+                    expr: expr.clone(),
+                });
+                let kind = PropertyKind::Ltl { formula: formulas[0].ltl.clone(), atoms: atoms.collect() };
+                Property { name: "ltl".into(), text: text.into(), class: "valid-ltl", kind }
+            }
+        };
+        let properties = [property];
+        let graph = ReachableGraph::build(&lowered.net, 20_000).expect(name);
+        let mut n_states = Vec::new();
+        for local_first in [false, true] {
+            let engine = Explicit { local_first };
+            for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+                compare(&engine, &graph, &properties, fairness, !local_first)
+                    .unwrap_or_else(|found| panic!("{name}, local first {local_first}: {found}"));
+            }
+            let request = Request {
+                net: &lowered.net,
+                properties: &properties,
+                fairness: Fairness::None,
+                limits: Limits::default(),
+            };
+            let Outcome { verdict, stats } = engine.check(&request, &mut Silent).remove(0);
+            let found = match verdict {
+                Verdict::Holds => 'h',
+                Verdict::Violated(_) => 'v',
+                Verdict::Unknown(_) => 'u',
+            };
+            assert_eq!(found, trap.expected, "{name}, local first {local_first}");
+            n_states.push(stats.states);
+        }
+        // A trap in a program that is not reduced would catch nothing.
+        assert_eq!(n_states[1] < n_states[0], trap.saves, "{name}: states without and with: {n_states:?}");
+    }
+}
