@@ -26,7 +26,7 @@ int pthread_key_create(pthread_key_t *, void (*)(void *)); int pthread_key_delet
 void *pthread_getspecific(pthread_key_t); int pthread_setspecific(pthread_key_t, const void *);
 void __pdnet_cleanup_push(void (*)(void *), void *); void __pdnet_cleanup_pop(int);
 int pthread_cancel(pthread_t); int pthread_setcancelstate(int, int *); void pthread_testcancel(void);
-typedef unsigned long thrd_t; typedef pthread_mutex_t mtx_t; typedef pthread_cond_t cnd_t; typedef int once_flag; typedef unsigned tss_t;
+typedef pthread_t thrd_t; typedef pthread_mutex_t mtx_t; typedef pthread_cond_t cnd_t; typedef pthread_once_t once_flag; typedef unsigned tss_t;
 int thrd_create(thrd_t *, int (*)(void *), void *); int thrd_join(thrd_t, int *); void thrd_exit(int); int thrd_detach(thrd_t);
 thrd_t thrd_current(void); int thrd_equal(thrd_t, thrd_t);
 int mtx_init(mtx_t *, int); int mtx_lock(mtx_t *); int mtx_trylock(mtx_t *); int mtx_unlock(mtx_t *); void mtx_destroy(mtx_t *);
