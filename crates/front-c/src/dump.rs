@@ -104,7 +104,8 @@ impl Printer<'_> {
     fn init(&self, init: &Init) -> String {
         match init {
             Init::Value(expr) => self.expr(expr),
-            Init::SyncDefault => "default".to_owned(),
+            Init::Sync(0) => "default".to_owned(),
+            Init::Sync(kind) => format!("kind {kind}"),
             Init::List(parts) => {
                 let parts: Vec<String> = parts
                     .iter()

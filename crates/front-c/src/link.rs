@@ -134,6 +134,9 @@ impl Linker {
             self.define_variable(renumber.variables[variable], data);
         }
         self.enumerators(new.enumerators);
+        if self.program.errno.is_none() {
+            self.program.errno = new.errno.map(|errno| renumber.variables[errno]);
+        }
         if has_main && !self.has_main {
             self.program.main = renumber.functions[new.main];
             self.has_main = true;

@@ -22,7 +22,14 @@
 //! | `library` | calls of functions without one: the table of what is known |
 //! | `input` | what the environment decides |
 //! | `atomics` | atomic functions |
-//! | `pthread` | threads, mutexes, spin locks, condition variables |
+//! | `pthread` | the thread library: its table, creation and joining of threads |
+//! | `attribute` | attribute objects |
+//! | `mutex` | mutexes and spin locks |
+//! | `condvar` | condition variables |
+//! | `once` | what is done once |
+//! | `key` | values under keys |
+//! | `exit` | the end of a thread, and its handlers |
+//! | `cancel` | cancellation |
 //! | `semaphore` | semaphores |
 //! | `rwlock` | read-write locks |
 //! | `barrier` | barriers |
@@ -35,18 +42,25 @@
 mod atom_value;
 mod atomics;
 mod atoms;
+mod attribute;
 mod barrier;
 mod call;
+mod cancel;
 mod cells;
 mod condition;
+mod condvar;
+mod exit;
 mod finish;
 mod float;
 mod flow;
 mod heap;
 mod input;
+mod key;
 mod library;
 mod liveness;
+mod mutex;
 mod observe;
+mod once;
 mod path;
 mod pointer;
 mod points_to;
@@ -206,6 +220,8 @@ pub(crate) struct Lowerer<'a> {
     thread_counter: Place,
     /// The results of threads, where some join asks for them.
     thread_results: Option<Place>,
+    /// Cells that only the thread library knows, by name.
+    library_cells: BTreeMap<String, Place>,
     /// The number of the thread in an atomic section plus one, and how deep it is nested.
     atomic: Option<(Place, Place)>,
     /// Places that turned out to be the same as another.

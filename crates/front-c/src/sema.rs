@@ -142,6 +142,7 @@ impl<'a> Sema<'a> {
             enumerators: Vec::new(),
             main: Function::new(0),
             library: std::collections::BTreeMap::new(),
+            errno: None,
         };
         Self {
             map,

@@ -39,6 +39,8 @@ pub struct Program {
     pub main: Function,
     /// Functions of the C library that stand in for those that the program declares only, by name.
     pub library: std::collections::BTreeMap<String, Function>,
+    /// `errno`, where the program looks at it: a variable of each thread.
+    pub errno: Option<Variable>,
 }
 
 /// Where a variable lives.
@@ -98,8 +100,9 @@ pub enum Init {
     Value(Expr),
     /// `= { … }`: the given elements; everything else is zero.
     List(Vec<(Vec<InitStep>, Expr)>),
-    /// The initialiser of a mutex, condition variable or the like: its default state.
-    SyncDefault,
+    /// The initialiser of a mutex, condition variable or the like: its kind, which is 0 for all but recursive
+    /// (1) and error-checking (2) mutexes. As a part of a list it is an integer of the object's type.
+    Sync(i128),
 }
 
 /// One step on the way from the whole object to the initialised part.

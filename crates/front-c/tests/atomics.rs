@@ -1,11 +1,9 @@
 //! Atomic functions through the lowering and the reference interpreter: what they do, and what can come
 //! between them.
 
-use std::collections::BTreeSet;
+mod runs;
 
-use pdnet_front_c::{Atomicity, LowerOptions, Lowered, Options, load_preprocessed, lower};
-use pdnet_net::{Action, Interpreter, Successor, verify_net};
-use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
+use pdnet_front_c::{Atomicity, LowerOptions, Lowered};
 
 const PRELUDE: &str = "\
 typedef unsigned long pthread_t; typedef struct { int k; } pthread_attr_t;
@@ -18,65 +16,18 @@ typedef _Atomic int atomic_int; typedef struct { _Atomic _Bool pdnet_value; } at
 const TWICE: &str = "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); f(0); pthread_join(t, 0); ";
 
 fn lowered(text: &str, atomicity: Atomicity) -> Result<Lowered, String> {
-    let mut map = SourceMap::new();
-    let file = map.add("test.i", format!("{PRELUDE}{text}"));
-    let show = |map: &SourceMap, diagnostics: &[Diagnostic]| {
-        diagnostics.iter().map(|diagnostic| render(map, diagnostic, ColorChoice::Plain)).collect::<String>()
-    };
-    let loaded = load_preprocessed(&mut map, file, &Options::default());
-    let loaded = loaded.map_err(|diagnostics| show(&map, &diagnostics))?;
-    let options = LowerOptions {
-        atomicity,
-        spurious_wakeups: false,
-        max_threads: 8,
-        max_depth: 12,
-        ..LowerOptions::default()
-    };
-    let result = lower(&map, &loaded.program, &[], &options);
-    let result = result.map_err(|diagnostics| show(&map, &diagnostics))?;
-    let violations = verify_net(&result.net);
-    assert!(violations.is_empty(), "{violations:?}\n{}", result.net);
-    Ok(result)
+    let options = LowerOptions { atomicity, max_threads: 8, max_depth: 12, ..LowerOptions::default() };
+    runs::lowered(PRELUDE, text, &[], &options)
 }
 
-/// What the runs can do: `fails`, `deadlocks`, `faults`, or `fine` for none of these; never to get to the
-/// end is `endless`.
-fn explore(lowered: &Lowered) -> String {
-    let interpreter = Interpreter::new(&lowered.net);
-    let mut found = BTreeSet::new();
-    let mut ends = false;
-    let mut queue = vec![interpreter.initial()];
-    let mut seen: BTreeSet<_> = queue.iter().cloned().collect();
-    while let Some(marking) = queue.pop() {
-        assert!(seen.len() < 200_000, "too many states");
-        let enabled = interpreter.enabled(&marking);
-        ends |= interpreter.ended(&marking);
-        if enabled.is_empty() && !interpreter.ended(&marking) {
-            found.insert("deadlocks");
-        }
-        for firing in enabled {
-            match lowered.net.transitions[firing.transition].action {
-                Action::AssertFail | Action::Error => found.insert("fails"),
-                Action::Fault(_) => found.insert("faults"),
-                Action::Bound(_) => found.insert("bounds"),
-                _ => false,
-            };
-            if let Successor::Marking(next) = interpreter.fire(&marking, &firing)
-                && seen.insert(next.clone())
-            {
-                queue.push(next);
-            }
-        }
-    }
-    match found.len() {
-        0 if ends => "fine".to_owned(),
-        0 => "endless".to_owned(),
-        _ => found.into_iter().collect::<Vec<_>>().join(" "),
-    }
-}
-
+/// What the runs can do; never to get to the end is `endless`.
 fn runs(name: &str, text: &str, atomicity: Atomicity) -> String {
-    explore(&lowered(text, atomicity).unwrap_or_else(|error| panic!("{name}: {error}")))
+    let lowered = lowered(text, atomicity).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let found = runs::explore(&lowered);
+    match found.words().as_str() {
+        "fine" if found.ends.is_empty() => "endless".to_owned(),
+        words => words.to_owned(),
+    }
 }
 
 /// Each row: declarations, a function `f` that two threads run, what is true when both have, and what the
@@ -190,6 +141,24 @@ const THREADS: &[(&str, &str, &str, &str)] = &[
         "x == 7",
         "fails",
     ),
+    (
+        "exchange by pointers as a lock",
+        "int l; int x; void *f(void *a) { int one = 1, was; do __atomic_exchange(&l, &one, &was, 5); while (was); x++; was = 0; __atomic_store(&l, &was, 5); return 0; }",
+        "x == 2",
+        "fine",
+    ),
+    (
+        "load and store by pointers lose an update",
+        "int x; void *f(void *a) { int y; __atomic_load(&x, &y, 5); y++; __atomic_store(&x, &y, 5); return 0; }",
+        "x == 2",
+        "fails",
+    ),
+    (
+        "a flag as a spin lock",
+        "atomic_flag l; int x; void *f(void *a) { while (atomic_exchange(&l.pdnet_value, 1)) ; x++; atomic_store(&l.pdnet_value, 0); return 0; }",
+        "x == 2",
+        "fine",
+    ),
 ];
 
 #[test]
@@ -301,6 +270,35 @@ const VALUES: &[(&str, &str, &str)] = &[
         "int r = atomic_is_lock_free(&x); atomic_thread_fence(5); __atomic_thread_fence(5);",
         "r",
     ),
+    ("int x = 3;", "int y; __atomic_load(&x, &y, 5);", "y == 3"),
+    ("int x = 3;", "int y = 4; __atomic_store(&x, &y, 5);", "x == 4 && y == 4"),
+    ("int x = 3;", "int y = 4, z; __atomic_exchange(&x, &y, &z, 5);", "x == 4 && y == 4 && z == 3"),
+    ("int x = 3;", "int y = 4; __atomic_exchange(&x, &y, &y, 5);", "x == 4 && y == 3"),
+    (
+        "int x = 3, e = 3, d = 5;",
+        "int r = __atomic_compare_exchange(&x, &e, &d, 0, 5, 5);",
+        "r && x == 5 && e == 3",
+    ),
+    (
+        "int x = 4, e = 3, d = 5;",
+        "int r = __atomic_compare_exchange(&x, &e, &d, 0, 5, 5);",
+        "!r && x == 4 && e == 4",
+    ),
+    ("int x, *p = &x, *q;", "__atomic_load(&p, &q, 5); *q = 6;", "x == 6"),
+    ("int a[3]; int *_Atomic p = a;", "int *q = atomic_fetch_add(&p, 2); *p = 1;", "a[2] == 1 && q == a"),
+    ("int a[3]; int *_Atomic p = a + 2;", "atomic_fetch_sub(&p, 1); *p = 1;", "a[1] == 1"),
+    ("int a[3]; int *p = a;", "__atomic_fetch_add(&p, 8, 5); *p = 1;", "a[2] == 1"),
+    ("int a[3]; int *p = a;", "int *q = __sync_add_and_fetch(&p, 4); *q = 1;", "a[1] == 1 && q == p"),
+    (
+        "atomic_flag f = { 0 };",
+        "int r = atomic_exchange(&f.pdnet_value, 1), s = atomic_exchange(&f.pdnet_value, 1);",
+        "!r && s",
+    ),
+    (
+        "struct { _Bool v; } f;",
+        "int r = __atomic_test_and_set(&f, 5), s = __atomic_test_and_set(&f, 5); __atomic_clear(&f, 5);",
+        "!r && s && !f.v",
+    ),
     ("atomic_int x = 3;", "atomic_load(&x); if (atomic_fetch_sub(&x, 3) == 3) x = 9;", "x == 9"),
 ];
 
@@ -321,14 +319,31 @@ fn operations_have_their_values() {
 
 #[test]
 fn wrong_objects_are_faults() {
-    for text in [
-        "int a[2]; int main(void) { int i = 2; __sync_fetch_and_add(&a[i], 1); return 0; }",
-        "int a[2]; int main(void) { int i = 2; __sync_fetch_and_add(a + i, 1); return 0; }",
-        "int x; int main(void) { int *p = &x; p = 0; return __sync_bool_compare_and_swap(p, 0, 1); }",
-        "int main(void) { int a[2]; a[0] = 1; return __sync_fetch_and_add(&a[1], 1); }",
-        "int x; int main(void) { int e[2]; e[0] = 1; return __atomic_compare_exchange_n(&x, &e[1], 1, 0, 5, 5); }",
+    for (text, fault) in [
+        (
+            "int a[2]; int main(void) { int i = 2; __sync_fetch_and_add(&a[i], 1); return 0; }",
+            "out-of-bounds",
+        ),
+        (
+            "int a[2]; int main(void) { int i = 2; __sync_fetch_and_add(a + i, 1); return 0; }",
+            "out-of-bounds",
+        ),
+        (
+            "int x; int main(void) { int *p = &x; p = 0; return __sync_bool_compare_and_swap(p, 0, 1); }",
+            "null-pointer",
+        ),
+        ("int main(void) { int a[2]; a[0] = 1; return __sync_fetch_and_add(&a[1], 1); }", "uninitialised"),
+        (
+            "int x; int main(void) { int e[2]; e[0] = 1; return __atomic_compare_exchange_n(&x, &e[1], 1, 0, 5, 5); }",
+            "uninitialised",
+        ),
+        ("int x; int main(void) { int y; __atomic_store(&x, &y, 5); return 0; }", "uninitialised"),
+        (
+            "int a[2]; int *_Atomic p = a; int main(void) { atomic_fetch_add(&p, 2); return *p; }",
+            "invalid-pointer",
+        ),
     ] {
-        assert_eq!(runs(text, text, Atomicity::Access), "faults", "{text}");
+        assert_eq!(runs(text, text, Atomicity::Access), fault, "{text}");
     }
 }
 
@@ -384,7 +399,10 @@ fn weaker_orders_are_warned_of() {
 
 /// Each row: a program that is refused, and words of the diagnostic.
 const REFUSED: &[(&str, &str)] = &[
-    ("int x, y; int main(void) { __atomic_load(&x, &y, 5); return 0; }", "`__atomic_load`"),
+    (
+        "struct s { int a, b; } x, y; int main(void) { __atomic_load(&x, &y, 5); return 0; }",
+        "objects of this type",
+    ),
     ("int atomic_load(int); int main(void) { return atomic_load(1); }", "`atomic_load` has no body"),
 ];
 

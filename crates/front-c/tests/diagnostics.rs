@@ -499,17 +499,17 @@ fn an_empty_file() {
 fn another_kind_of_mutex() {
     assert_diagnostics(
         r#"typedef struct { int k; } pthread_mutex_t;
-pthread_mutex_t m = { 1 };
+pthread_mutex_t m = { 7 };
 int main(void) { return 0; }
 "#,
         expect![[r#"
-            error[unsupported-initializer]: only the default initializer is supported here
+            error[unsupported-initializer]: this initializer is not supported
              --> test.c:2:21
               |
-            2 | pthread_mutex_t m = { 1 };
-              |                     ^^^^^ sets another kind or state
+            2 | pthread_mutex_t m = { 7 };
+              |                     ^^^^^ sets a state that only the library knows
               |
-              = help: only mutexes of the default kind are supported yet
+              = help: the library's own initializers, and 0, are supported
         "#]],
     );
 }

@@ -65,8 +65,6 @@ int main(void) { pthread_t id; pthread_create(&id, NULL, run, 0); atomic_flag_te
         once: pthread_once_t = default
         mtx: pthread_mutex_t
         thread_local t: int
-        mtx_lock(mutex: pthread_mutex_t *): int
-          return ((pthread_mutex_lock([mutex]) == 0) ? 0 : 2)
         run(x: void *): void *
           pthread_mutex_lock(&m)
           __pdnet_assert((_Bool)([a] == 2))

@@ -1,11 +1,10 @@
 //! Objects of the thread library other than mutexes and condition variables: what the runs of programs with
 //! them can do, by the reference interpreter.
 
-use std::collections::BTreeSet;
+mod runs;
 
-use pdnet_front_c::{Atomicity, LowerOptions, Lowered, Options, load_preprocessed, lower};
-use pdnet_net::{Action, Interpreter, Successor, verify_net};
-use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
+use pdnet_front_c::{LowerOptions, Lowered};
+use runs::{explore, lowered};
 
 const PRELUDE: &str = "\
 typedef unsigned long pthread_t; typedef struct { int k; } pthread_mutex_t; typedef struct { int k; } pthread_attr_t;
@@ -16,7 +15,7 @@ int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void 
 int pthread_detach(pthread_t); void pthread_exit(void *);
 int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *);
 int sem_init(sem_t *, int, unsigned); int sem_wait(sem_t *); int sem_trywait(sem_t *); int sem_post(sem_t *);
-int sem_getvalue(sem_t *, int *); int sem_destroy(sem_t *);
+int sem_getvalue(sem_t *, int *); int sem_destroy(sem_t *); int *__errno_location(void);
 int pthread_spin_init(pthread_spinlock_t *, int); int pthread_spin_lock(pthread_spinlock_t *);
 int pthread_spin_trylock(pthread_spinlock_t *); int pthread_spin_unlock(pthread_spinlock_t *);
 int pthread_spin_destroy(pthread_spinlock_t *);
@@ -34,54 +33,9 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t *, const struct timespec *);
 void __pdnet_assert(_Bool);
 ";
 
-fn lowered(text: &str) -> Result<Lowered, String> {
-    let mut map = SourceMap::new();
-    let file = map.add("test.i", format!("{PRELUDE}{text}"));
-    let show = |map: &SourceMap, diagnostics: &[Diagnostic]| {
-        diagnostics.iter().map(|diagnostic| render(map, diagnostic, ColorChoice::Plain)).collect::<String>()
-    };
-    let loaded = load_preprocessed(&mut map, file, &Options::default());
-    let loaded = loaded.map_err(|diagnostics| show(&map, &diagnostics))?;
-    let options = LowerOptions {
-        atomicity: Atomicity::Access,
-        spurious_wakeups: false,
-        max_threads: 8,
-        max_depth: 12,
-        ..LowerOptions::default()
-    };
-    let result = lower(&map, &loaded.program, &[], &options);
-    let result = result.map_err(|diagnostics| show(&map, &diagnostics))?;
-    let violations = verify_net(&result.net);
-    assert!(violations.is_empty(), "{violations:?}\n{}", result.net);
-    Ok(result)
-}
-
-/// What the runs can do: some of `fails`, `deadlocks` and the names of faults, or `fine`.
-fn outcome(lowered: &Lowered) -> String {
-    let interpreter = Interpreter::new(&lowered.net);
-    let mut found: BTreeSet<&str> = BTreeSet::new();
-    let mut queue = vec![interpreter.initial()];
-    let mut seen: BTreeSet<_> = queue.iter().cloned().collect();
-    while let Some(marking) = queue.pop() {
-        assert!(seen.len() < 200_000, "too many states");
-        let enabled = interpreter.enabled(&marking);
-        if enabled.is_empty() && !interpreter.ended(&marking) {
-            found.insert("deadlocks");
-        }
-        for firing in enabled {
-            match lowered.net.transitions[firing.transition].action {
-                Action::AssertFail => drop(found.insert("fails")),
-                action @ (Action::Fault(_) | Action::Bound(_)) => drop(found.insert(action.name())),
-                _ => {}
-            }
-            if let Successor::Marking(next) = interpreter.fire(&marking, &firing)
-                && seen.insert(next.clone())
-            {
-                queue.push(next);
-            }
-        }
-    }
-    if found.is_empty() { "fine".to_owned() } else { found.into_iter().collect::<Vec<_>>().join(" ") }
+fn lower(text: &str) -> Result<Lowered, String> {
+    let options = LowerOptions { max_threads: 8, max_depth: 12, ..LowerOptions::default() };
+    lowered(PRELUDE, text, &[], &options)
 }
 
 /// Each row: a name, the program, and what its runs can do.
@@ -134,7 +88,7 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         "a semaphore out of bounds",
         "sem_t s[2]; int main(void) { int i = 2; sem_post(&s[i]); return 0; }",
-        "fault-out-of-bounds",
+        "out-of-bounds",
     ),
     (
         "a static semaphore",
@@ -159,12 +113,12 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         "a spin lock that is not held",
         "pthread_spinlock_t l; int main(void) { pthread_spin_unlock(&l); return 0; }",
-        "fault-not-owner",
+        "not-owner",
     ),
     (
         "a held spin lock destroyed",
         "pthread_spinlock_t l[2]; int main(void) { pthread_spin_trylock(&l[1]); pthread_spin_destroy(&l[0]); pthread_spin_destroy(&l[1]); return 0; }",
-        "fault-destroy-held",
+        "destroy-held",
     ),
     (
         "a detached thread",
@@ -209,17 +163,17 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         "a read-write lock that nobody holds",
         "pthread_rwlock_t l; int main(void) { pthread_rwlock_rdlock(&l); pthread_rwlock_unlock(&l); pthread_rwlock_unlock(&l); return 0; }",
-        "fault-not-owner",
+        "not-owner",
     ),
     (
         "a read-write lock of another writer",
         "pthread_rwlock_t l; void *f(void *a) { pthread_rwlock_unlock(&l); return 0; } int main(void) { pthread_t t; pthread_rwlock_wrlock(&l); pthread_create(&t, 0, f, 0); pthread_join(t, 0); return 0; }",
-        "fault-not-owner",
+        "not-owner",
     ),
     (
         "a held read-write lock destroyed",
         "pthread_rwlock_t l; int main(void) { pthread_rwlock_rdlock(&l); pthread_rwlock_destroy(&l); return 0; }",
-        "fault-destroy-held",
+        "destroy-held",
     ),
     (
         "a barrier",
@@ -264,7 +218,7 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         "a barrier without a number",
         "pthread_barrier_t b; int main(void) { pthread_barrier_wait(&b); return 0; }",
-        "fault-uninitialised",
+        "uninitialised",
     ),
     (
         "timed locks give up",
@@ -296,13 +250,23 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "struct timespec z; pthread_mutex_t m; pthread_cond_t c; sem_t s; void *f(void *a) { pthread_mutex_lock(&m); sem_post(&s); return 0; } int main(void) { pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, f, 0); pthread_cond_timedwait(&c, &m, &z); sem_wait(&s); return 0; }",
         "deadlocks",
     ),
+    (
+        "errno says why a semaphore was not taken",
+        "sem_t s; struct timespec z; int main(void) { __pdnet_assert(*__errno_location() == 0); if (sem_trywait(&s) == -1) __pdnet_assert((*__errno_location()) == 11); (*__errno_location()) = 0; sem_post(&s); sem_trywait(&s); __pdnet_assert(*__errno_location() == 0); sem_timedwait(&s, &z); __pdnet_assert(*__errno_location() == 110); return 0; }",
+        "fine",
+    ),
+    (
+        "each thread has its errno",
+        "sem_t s; void *f(void *a) { sem_trywait(&s); __pdnet_assert(*__errno_location() == 11); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); __pdnet_assert(*__errno_location() == 0); return 0; }",
+        "fine",
+    ),
 ];
 
 #[test]
 fn programs_do_what_they_should() {
     for (name, text, expected) in PROGRAMS {
-        let lowered = lowered(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(outcome(&lowered), *expected, "{name}\n{}", lowered.net);
+        let lowered = lower(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(explore(&lowered).words(), *expected, "{name}\n{}", lowered.net);
     }
 }
 
@@ -313,7 +277,7 @@ const REFUSED: &[(&str, &str)] =
 #[test]
 fn what_has_no_net_is_refused() {
     for (text, words) in REFUSED {
-        match lowered(text) {
+        match lower(text) {
             Ok(_) => panic!("accepted: {text}"),
             Err(error) => assert!(error.contains(words), "{text}\n{error}"),
         }

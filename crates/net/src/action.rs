@@ -39,6 +39,12 @@ pub enum Action {
     Arrive,
     /// A thread leaves a barrier that all have come to.
     Leave,
+    /// A thread begins what is to be done once, by whichever thread comes first.
+    OnceBegin,
+    /// What is to be done once has been done.
+    OnceEnd,
+    /// A thread goes on because what is to be done once has been done.
+    OncePass,
     /// `sig`: one waiter of a condition variable is woken; nothing happens where there is none.
     Signal,
     /// All waiters of a condition variable are woken.
@@ -86,7 +92,7 @@ pub enum Fault {
     OutOfBounds,
     /// A mutex or another lock unlocked, or given up for waiting, by a thread that does not hold it.
     NotOwner,
-    /// A join on something that is no thread.
+    /// A join on, or the detachment of, something that is no thread, or that was joined or detached before.
     NoThread,
     /// A mutex or another lock destroyed while a thread holds it.
     DestroyHeld,
@@ -123,6 +129,8 @@ pub enum Bound {
     Threads,
     /// Number or size of allocated blocks.
     Heap,
+    /// Keys of thread-specific values, or how often a recursive mutex is held.
+    Library,
 }
 
 /// What firing a transition does beside moving tokens along its arcs.
@@ -142,7 +150,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 51] = [
+    pub const ALL: [Self; 55] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -160,6 +168,9 @@ impl Action {
         Self::Up,
         Self::Arrive,
         Self::Leave,
+        Self::OnceBegin,
+        Self::OnceEnd,
+        Self::OncePass,
         Self::Signal,
         Self::Broadcast,
         Self::Wait1,
@@ -194,6 +205,7 @@ impl Action {
         Self::Bound(Bound::Depth),
         Self::Bound(Bound::Threads),
         Self::Bound(Bound::Heap),
+        Self::Bound(Bound::Library),
     ];
 
     /// What it does beside moving tokens.
@@ -220,6 +232,9 @@ impl Action {
             | Self::Up
             | Self::Arrive
             | Self::Leave
+            | Self::OnceBegin
+            | Self::OnceEnd
+            | Self::OncePass
             | Self::Signal
             | Self::Broadcast
             | Self::Wait1
@@ -260,6 +275,9 @@ impl Action {
             Self::Up => "up",
             Self::Arrive => "arrive",
             Self::Leave => "leave",
+            Self::OnceBegin => "once-begin",
+            Self::OnceEnd => "once-end",
+            Self::OncePass => "once-pass",
             Self::Signal => "signal",
             Self::Broadcast => "broadcast",
             Self::Wait1 => "wait1",
@@ -294,6 +312,7 @@ impl Action {
             Self::Bound(Bound::Depth) => "bound-depth",
             Self::Bound(Bound::Threads) => "bound-threads",
             Self::Bound(Bound::Heap) => "bound-heap",
+            Self::Bound(Bound::Library) => "bound-library",
         }
     }
 }
@@ -310,7 +329,7 @@ impl fmt::Display for Fault {
             Self::DivisionByZero => "division by zero",
             Self::OutOfBounds => "array index out of bounds",
             Self::NotOwner => "lock given back by a thread that does not hold it",
-            Self::NoThread => "join on something that is no thread",
+            Self::NoThread => "join or detachment of what is no thread, or was joined or detached before",
             Self::DestroyHeld => "lock destroyed while it is held",
             Self::InvalidPointer => "pointer to no object of this type",
             Self::Uninitialised => "object used before it was set",
@@ -333,6 +352,7 @@ impl fmt::Display for Bound {
             Self::Depth => "depth of calls",
             Self::Threads => "number of threads",
             Self::Heap => "number or size of allocated blocks",
+            Self::Library => "number of keys, or of locks of one recursive mutex",
         })
     }
 }

@@ -464,7 +464,7 @@ impl Net {
         match bound {
             crate::Bound::Depth => Some(self.max_depth),
             crate::Bound::Threads => Some(self.max_threads),
-            crate::Bound::Heap => None,
+            crate::Bound::Heap | crate::Bound::Library => None,
         }
     }
 

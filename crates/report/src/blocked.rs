@@ -49,6 +49,13 @@ pub(crate) enum Cause {
         /// Its name.
         name: String,
     },
+    /// A thread that does what is to be done once.
+    Once {
+        /// The name of the control object.
+        name: String,
+        /// Who began, as far as the run shows it.
+        by: Option<i64>,
+    },
     /// The end of a thread.
     Join {
         /// The thread.
@@ -146,6 +153,11 @@ impl Examination<'_> {
                 let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
                 Some(Cause::Semaphore { name: cell_name(self.net, place, &key) })
             }
+            Action::OnceBegin => {
+                let (place, key) = written_cell(self.net, transition, &attempt.binding)?;
+                let by = self.began(place, &key);
+                Some(Cause::Once { name: cell_name(self.net, place, &key), by })
+            }
             Action::Leave => {
                 let name = &self.net.places[data.arcs[attempt.refused_by?].place()].name;
                 Some(Cause::Barrier { name: name.trim_end_matches(" (woken)").to_owned() })
@@ -227,6 +239,17 @@ impl Examination<'_> {
         self.net.places[named.unwrap_or(place)].name.clone()
     }
 
+    /// Who began what is to be done once, by the run.
+    fn began(self, control: Place, key: &[i64]) -> Option<i64> {
+        let mut begins = self.steps.iter().rev().filter(|step| {
+            let transition = step.firing.transition;
+            self.net.transitions[transition].action == Action::OnceBegin
+                && written_cell(self.net, transition, &step.firing.binding)
+                    .is_some_and(|(place, touched)| place == control && touched == key)
+        });
+        begins.next().map(|step| step.firing.thread())
+    }
+
     /// Who took the lock and has not given it back, by the run; of several readers the first.
     fn holder(self, lock: Place, key: &[i64]) -> Option<(i64, Option<Pos>)> {
         let mut holders: Vec<(i64, Option<Pos>)> = Vec::new();
@@ -270,10 +293,14 @@ pub(crate) fn mutex_of(net: &Net, transition: Transition, binding: &[i64]) -> Op
     written_cell(net, transition, binding)
 }
 
-/// The first cell that a step writes: of a step on a lock or a semaphore, that.
+/// The first cell that a step writes: of a step on a lock or a semaphore, that. Of those that a pointer may
+/// point to it is the one that it does.
 pub(crate) fn written_cell(net: &Net, transition: Transition, binding: &[i64]) -> Option<(Place, Vec<i64>)> {
+    let view = Binding(binding);
     net.transitions[transition].arcs.iter().find_map(|arc| match arc {
-        ArcData::Write { place, key, .. } => Some((*place, Binding(binding).values(key))),
+        ArcData::Write { place, key, when, .. } if view.counts(when.as_ref()) => {
+            Some((*place, view.values(key)))
+        }
         _ => None,
     })
 }
@@ -314,6 +341,13 @@ impl Cause {
             Self::Semaphore { name } => format!("waits for semaphore {name}, which is 0"),
             Self::Barrier { name } => format!("waits at barrier {name} for others to come"),
             Self::Condition { name } => format!("waits for a signal on {name}"),
+            Self::Once { name, by: Some(thread) } if *thread == waiter => {
+                format!("waits for {name}, which it is doing itself")
+            }
+            Self::Once { name, by: Some(thread) } => {
+                format!("waits for {name}, which {} is doing", threads.describe(*thread))
+            }
+            Self::Once { name, by: None } => format!("waits for {name} to be done"),
             Self::Join { thread } => format!("waits for the end of {}", threads.describe(*thread)),
             Self::Atomic { owner } => {
                 format!("cannot move while {} is in an atomic section", threads.describe(*owner))

@@ -230,10 +230,12 @@ fn final_values(net: &Net, marking: &Marking) -> Vec<(String, String)> {
 /// The cells whose values only the net understands: mutexes, and what the creation of a thread writes.
 fn opaque_places(net: &Net) -> Vec<Place> {
     let mut opaque = Vec::new();
-    for (transition, data) in net.transitions.iter_enumerated() {
-        let binding = vec![0; data.vars.len()];
-        opaque.extend(mutex_of(net, transition, &binding).map(|(place, _)| place));
-        if data.action == Action::Create {
+    for data in &net.transitions {
+        let is_opaque = matches!(
+            data.action,
+            Action::Lock | Action::Unlock | Action::Wait1 | Action::Wait3 | Action::Create
+        );
+        if is_opaque {
             opaque.extend(data.arcs.iter().filter_map(|arc| match arc {
                 ArcData::Write { place, .. } => Some(*place),
                 _ => None,

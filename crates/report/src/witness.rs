@@ -382,6 +382,9 @@ fn is_visible(step: &RunStep) -> bool {
             | A::Up
             | A::Arrive
             | A::Leave
+            | A::OnceBegin
+            | A::OnceEnd
+            | A::OncePass
             | A::Signal
             | A::Broadcast
             | A::Wait1

@@ -4,7 +4,7 @@ use pdnet_base::Idx as _;
 use pdnet_net::{Action, ArcData, Firing, Marking, Net, Pattern};
 
 use crate::accesses::{Access, AccessKind, Binding, cell_name};
-use crate::blocked::{condition_of, mutex_of};
+use crate::blocked::{condition_of, mutex_of, written_cell};
 use crate::threads::{Threads, created};
 
 /// How important a phrase is for the reader, for colours.
@@ -127,10 +127,7 @@ fn action_words(net: &Net, threads: &Threads, before: &Marking, firing: &Firing)
         found.map_or_else(|| data.label.clone(), |(place, key)| cell_name(net, place, &key))
     };
     let written = || {
-        let found = data.arcs.iter().find_map(|arc| match arc {
-            ArcData::Write { place, key, .. } => Some((*place, Binding(&firing.binding).values(key))),
-            _ => None,
-        });
+        let found = written_cell(net, firing.transition, &firing.binding);
         found.map_or_else(|| data.label.clone(), |(place, key)| cell_name(net, place, &key))
     };
     let condition = || {
@@ -161,6 +158,9 @@ fn action_words(net: &Net, threads: &Threads, before: &Marking, firing: &Firing)
         Action::Up => format!("increments semaphore {}", written()),
         Action::Arrive => format!("arrives at barrier {}", condition()),
         Action::Leave => format!("leaves barrier {}", condition().trim_end_matches(" (woken)")),
+        Action::OnceBegin => format!("is the first at {}", written()),
+        Action::OnceEnd => format!("{} is done", written()),
+        Action::OncePass => format!("calls {}: done before", data.calls.as_deref().unwrap_or(&data.label)),
         Action::Signal | Action::Broadcast => {
             let verb = if data.action == Action::Signal { "signals" } else { "broadcasts" };
             let woken: Vec<String> =

@@ -69,7 +69,7 @@ impl Renumber {
         match init {
             Init::Value(expr) => self.expr(expr),
             Init::List(parts) => parts.iter_mut().for_each(|(_, expr)| self.expr(expr)),
-            Init::SyncDefault => {}
+            Init::Sync(_) => {}
         }
     }
 

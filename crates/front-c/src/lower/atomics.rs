@@ -8,13 +8,13 @@ use pdnet_source::{Diagnostic, Span};
 
 use super::cells::Object;
 use super::flow::frame_key;
-use super::path::Root;
+use super::path::{Root, negated, scaled};
 use super::step::Step;
 use super::survey::strip_casts;
 use super::value::convert;
 use super::{Atomicity, Lowerer};
 use crate::tree::{Expr as TreeExpr, ExprKind};
-use crate::types::Type;
+use crate::types::{IntKind, Type};
 
 /// The number of `memory_order_seq_cst` and of `__ATOMIC_SEQ_CST`.
 const SEQUENTIAL: i128 = 5;
@@ -30,8 +30,17 @@ enum Operation {
         op: Op,
         after: bool,
     },
-    /// Compares it with a value behind a pointer, which gets the object's value where they differ.
-    CompareExchange,
+    /// Compares it with a value behind a pointer, which gets the object's value where they differ. The new
+    /// value may be behind a pointer too.
+    CompareExchange {
+        behind: bool,
+    },
+    /// Loads it into what is behind a pointer.
+    LoadInto,
+    /// Stores what is behind a pointer.
+    StoreFrom,
+    /// Stores what is behind a pointer, and the old value behind another.
+    ExchangeBehind,
     /// Compares it with a value. The result is whether they were equal, or the `old` value.
     CompareSwap {
         old: bool,
@@ -89,8 +98,8 @@ impl Form {
     /// The atomic function of this name.
     fn of(name: &str) -> Option<Self> {
         use Operation::{
-            Clear, CompareExchange, CompareSwap, Exchange, Fence, IsLockFree, Load, Release, Store,
-            TestAndSet, Update,
+            Clear, CompareExchange, CompareSwap, Exchange, ExchangeBehind, Fence, IsLockFree, Load, LoadInto,
+            Release, Store, StoreFrom, TestAndSet, Update,
         };
         let update = |op: Option<&str>, after| Some((Update { op: Op::of(op?)?, after }, 2));
         if let Some(rest) = name.strip_prefix("__sync_") {
@@ -109,10 +118,14 @@ impl Form {
         if let Some(rest) = name.strip_prefix("__atomic_") {
             let (operation, n_operands) = match rest {
                 "load_n" => (Load, 1),
+                "load" => (LoadInto, 2),
                 "store_n" => (Store, 2),
+                "store" => (StoreFrom, 2),
                 "exchange_n" => (Exchange, 2),
-                "compare_exchange_n" => {
-                    return Some(Self { operation: CompareExchange, n_operands: 3, orders: 4 });
+                "exchange" => (ExchangeBehind, 3),
+                "compare_exchange_n" | "compare_exchange" => {
+                    let operation = CompareExchange { behind: rest == "compare_exchange" };
+                    return Some(Self { operation, n_operands: 3, orders: 4 });
                 }
                 "test_and_set" => (TestAndSet, 1),
                 "clear" => (Clear, 1),
@@ -130,7 +143,7 @@ impl Form {
             "load" => (Load, 1),
             "store" | "init" => (Store, 2),
             "exchange" => (Exchange, 2),
-            "compare_exchange_strong" | "compare_exchange_weak" => (CompareExchange, 3),
+            "compare_exchange_strong" | "compare_exchange_weak" => (CompareExchange { behind: false }, 3),
             "thread_fence" | "signal_fence" => (Fence, 0),
             "is_lock_free" => return Some(Self { operation: IsLockFree, n_operands: 0, orders: usize::MAX }),
             rest => update(rest.strip_prefix("fetch_"), false)?,
@@ -212,13 +225,25 @@ impl Lowerer<'_> {
         let fixed = later.any(|later| self.class(later).steps);
         let (first, mut rest) = operands.split_first()?;
         let Type::Pointer(to) = &first.ty else { return None };
-        let ty = &to.ty;
+        let is_byte = matches!(operation, Operation::TestAndSet | Operation::Clear)
+            && !matches!(to.ty, Type::Int(_) | Type::Pointer(_));
+        let ty = if is_byte { &Type::Int(IntKind::UnsignedChar) } else { &to.ty };
         let object = self.atomic_object(first, ty, fixed)?;
         let mut behind = None;
-        if operation == Operation::CompareExchange {
+        if let Operation::CompareExchange { .. } = operation {
             let (expected, values) = rest.split_first()?;
             behind = Some(self.atomic_object(expected, ty, true)?);
             rest = values;
+        }
+        let is_behind = matches!(
+            operation,
+            Operation::LoadInto
+                | Operation::StoreFrom
+                | Operation::ExchangeBehind
+                | Operation::CompareExchange { behind: true }
+        );
+        if is_behind {
+            return self.atomic_behind(operation, &object, (ty, behind), rest, call);
         }
         let mut values = Vec::new();
         for (position, operand) in rest.iter().enumerate() {
@@ -253,7 +278,12 @@ impl Lowerer<'_> {
                     return None;
                 }
                 self.check_written(&object);
-                let new = updated(&object, op, values.next()?);
+                let value = values.next()?;
+                let new = if let Type::Pointer(_) = ty {
+                    self.moved_pointer(&object, op, value, ty, call)
+                } else {
+                    updated(&object, op, value)
+                };
                 let result = if after { new.clone() } else { object.load() };
                 Some(self.atomic_step(&object, Some(new), Some(result), call))
             }
@@ -263,7 +293,7 @@ impl Lowerer<'_> {
                 let (new, was_set) = first_byte(&object, sets);
                 Some(self.atomic_step(&object, Some(new), sets.then_some(was_set), call))
             }
-            Operation::CompareExchange => {
+            Operation::CompareExchange { .. } => {
                 let desired = values.next()?;
                 self.compare(&object, Expected::Behind(behind?), &desired, false, call)
             }
@@ -272,8 +302,62 @@ impl Lowerer<'_> {
                 let desired = values.next()?;
                 self.compare(&object, expected, &desired, old, call)
             }
-            Operation::Fence | Operation::IsLockFree => Some(Expr::Const(0)),
+            Operation::LoadInto
+            | Operation::StoreFrom
+            | Operation::ExchangeBehind
+            | Operation::Fence
+            | Operation::IsLockFree => Some(Expr::Const(0)),
         }
+    }
+
+    /// A pointer moved on: by elements as C11 has it for its own functions, by bytes for the compiler's.
+    fn moved_pointer(&mut self, object: &Object, op: Op, value: Expr, ty: &Type, call: Call<'_>) -> Expr {
+        let is_generic = call.name.starts_with("atomic_");
+        let size = if is_generic { self.pointee_size(ty, call.span) } else { 1 };
+        let bytes = scaled(value, size);
+        let bytes = if op == Op::Plain(BinaryOp::Sub) { negated(bytes) } else { bytes };
+        self.pointer_plus(object.load(), bytes)
+    }
+
+    /// The forms whose values are all behind pointers: what they take is read in a step before, and what they
+    /// give is written in a step after.
+    fn atomic_behind(
+        &mut self,
+        operation: Operation,
+        object: &Object,
+        (ty, expected): (&Type, Option<Object>),
+        others: &[TreeExpr],
+        call: Call<'_>,
+    ) -> Option<Expr> {
+        let mut others = others.iter();
+        let mut new = None;
+        if operation != Operation::LoadInto {
+            let from = self.atomic_object(others.next()?, ty, true)?;
+            self.check_written(&from);
+            new = Some(self.spill(from.load(), object.ty, call.span));
+        }
+        let into = match operation {
+            Operation::LoadInto | Operation::ExchangeBehind => {
+                Some(self.atomic_object(others.next()?, ty, true)?)
+            }
+            _ => None,
+        };
+        if let Operation::CompareExchange { .. } = operation {
+            return self.compare(object, Expected::Behind(expected?), &new?, false, call);
+        }
+        let Some(into) = into else { return Some(self.atomic_step(object, new, None, call)) };
+        self.check_written(object);
+        let found = self.fresh_temporary(object.ty);
+        let mut step = Step::new(Action::Assign, self.text(call.span), None).calling(call.name).atomic();
+        if let Some(new) = new {
+            step = self.with_written(step.write_object(object, &new), object);
+        }
+        self.advance(call.span, step.write(found, frame_key(), object.load()));
+        let label = format!("{} (stores what it found)", self.text(call.span));
+        let back = Step::new(Action::Assign, label, None);
+        let back = back.write_object(&into, &Expr::Cell(found, frame_key()));
+        self.advance(call.span, self.with_written(back, &into));
+        Some(Expr::Const(0))
     }
 
     /// Whether evaluating the expression is an access of its own, before the operation: it is plain, and may race.

@@ -10,8 +10,9 @@ use pdnet_source::Span;
 
 use super::Lowerer;
 use super::cells::{Condition, Object};
+use super::condvar::WaitingPlace;
 use super::flow::{binary, frame_key};
-use super::pthread::WaitingPlace;
+use super::pthread::EINVAL;
 use super::step::Step;
 use crate::tree::Expr as TreeExpr;
 use crate::types::SyncKind;
@@ -20,8 +21,6 @@ use crate::types::SyncKind;
 const UNIT: i64 = 256;
 /// What the thread that comes last gets.
 const SERIAL_THREAD: i64 = -1;
-/// What the initialisation for no threads gives: the number that Linux gives it.
-const EINVAL: i64 = 22;
 
 impl Lowerer<'_> {
     /// A call of a function for barriers; `None` where the name is not one of these.
@@ -42,7 +41,8 @@ impl Lowerer<'_> {
                 let step = Step::new(Action::Library, self.text(span), None).calling(name);
                 self.advance(span, step);
             }
-            ("pthread_barrierattr_init" | "pthread_barrierattr_destroy", [_]) => {
+            ("pthread_barrierattr_init" | "pthread_barrierattr_destroy", [_])
+            | ("pthread_barrierattr_setpshared", [_, _]) => {
                 let step = Step::new(Action::Library, self.text(span), None).calling(name);
                 self.advance(span, step);
             }

@@ -8,8 +8,9 @@ use super::flow::{self, callee_depth, frame_key};
 use super::pointer::is_in;
 use super::points_to::Home;
 use super::step::Step;
+use super::survey::strip_casts;
 use crate::library::shown_name;
-use crate::tree::{Callee, Expr as TreeExpr, Function, Variable};
+use crate::tree::{Callee, Expr as TreeExpr, ExprKind, Function, Variable};
 use crate::types::Type;
 
 impl Lowerer<'_> {
@@ -121,6 +122,32 @@ impl Lowerer<'_> {
         values
     }
 
+    /// The functions that an argument can point to, and its value where it does not name one.
+    pub(crate) fn routine(&mut self, argument: &TreeExpr) -> Option<(Vec<Function>, Option<Expr>)> {
+        let homes = self.survey.points_to.value(self.program, argument);
+        let functions: Vec<Function> = homes
+            .iter()
+            .filter_map(|home| match home {
+                Home::Function(function) => Some(*function),
+                Home::Variable(_) | Home::Heap(_) | Home::Text(_) | Home::Outside => None,
+            })
+            .collect();
+        for &function in &functions {
+            if !self.functions.contains_key(&function) {
+                let message = format!("`{}` has no body to be called", self.program.functions[function].name);
+                self.error(Diagnostic::error("unknown-function", message).at(argument.span, ""));
+                return None;
+            }
+        }
+        if matches!(strip_casts(argument).kind, ExprKind::FunctionRef(_)) {
+            return Some((functions, None));
+        }
+        let pointer = self.value(argument);
+        let stable = self.is_stable(&pointer);
+        let pointer = if stable { pointer } else { self.spill(pointer, IntType::U64, argument.span) };
+        Some((functions, Some(pointer)))
+    }
+
     /// A call of one of several functions, as the pointer says. The result is in temporaries.
     fn call_bodies(
         &mut self,
@@ -131,6 +158,18 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<Vec<Place>> {
         let values = self.argument_parts(arguments);
+        self.call_values(functions, pointer, &values, wanted, span)
+    }
+
+    /// As [`Self::call_bodies`], with the values of the arguments.
+    pub(crate) fn call_values(
+        &mut self,
+        functions: &[Function],
+        pointer: Option<Expr>,
+        values: &[Vec<Expr>],
+        wanted: bool,
+        span: Span,
+    ) -> Option<Vec<Place>> {
         if self.frame.current.is_none() {
             self.frame.checks.clear();
             return None;
@@ -142,40 +181,59 @@ impl Lowerer<'_> {
             self.add_check(valid, Fault::InvalidPointer);
         }
         let site = self.fresh_place(span);
-        self.return_sites.insert(site);
-        let text = self.text(span);
-        let below = vec![TransitionBuilder::thread(), callee_depth()];
-        // With recursion the depth has a bound; a run that meets it is not followed.
-        let limit = Expr::Const(i64::from(self.net.max_depth));
-        let fits = flow::binary(BinaryOp::Lt, callee_depth(), limit);
-        let is_bounded = self.survey.max_chain.is_none();
         let mut steps = Vec::new();
         for &function in functions {
-            let data = &self.program.functions[function];
-            if values.len() < data.params.len() {
-                let message = format!("too few arguments in the call of `{}`", data.name);
-                self.error(Diagnostic::error("too-few-arguments", message).at(span, ""));
-                return None;
-            }
-            let entry = self.net.functions[*self.functions.get(&function)?].entry;
-            let mut step = Step::new(Action::Call, text.clone(), Some(site));
-            step = step.calling(shown_name(&data.name));
-            step = step.arc(ArcData::Put { place: entry, token: below.clone() });
-            for (&parameter, value) in data.params.iter().zip(&values) {
-                step = self.pass(step, parameter, value, &below, span)?;
-            }
-            if let Some(pointer) = &pointer {
-                step = step.when(self.is_function(pointer, function));
-            }
-            steps.push(if is_bounded { step.when(fits.clone()) } else { step });
+            let step = self.call_step(function, values, site, span)?;
+            steps.push(match &pointer {
+                Some(pointer) => step.when(self.is_function(pointer, function)),
+                None => step,
+            });
         }
-        if is_bounded {
-            let too_deep = Step::new(Action::Bound(Bound::Depth), text, None);
-            steps.push(too_deep.when(Expr::logical_not(fits)));
-        }
+        steps.extend(self.too_deep(span));
         self.emit(span, steps);
         self.frame.current = Some(site);
         self.return_from(functions, wanted, span)
+    }
+
+    /// The step that calls a function; the caller waits at `site`.
+    pub(crate) fn call_step(
+        &mut self,
+        function: Function,
+        values: &[Vec<Expr>],
+        site: Place,
+        span: Span,
+    ) -> Option<Step> {
+        self.return_sites.insert(site);
+        let data = &self.program.functions[function];
+        if values.len() < data.params.len() {
+            let message = format!("too few arguments in the call of `{}`", data.name);
+            self.error(Diagnostic::error("too-few-arguments", message).at(span, ""));
+            return None;
+        }
+        let below = vec![TransitionBuilder::thread(), callee_depth()];
+        let entry = self.net.functions[*self.functions.get(&function)?].entry;
+        let mut step = Step::new(Action::Call, self.text(span), Some(site)).calling(shown_name(&data.name));
+        step = step.arc(ArcData::Put { place: entry, token: below.clone() });
+        for (&parameter, value) in data.params.iter().zip(values) {
+            step = self.pass(step, parameter, value, &below, span)?;
+        }
+        Some(match self.is_shallow() {
+            Some(fits) => step.when(fits),
+            None => step,
+        })
+    }
+
+    /// With recursion the depth has a bound: whether there is room for a call.
+    fn is_shallow(&self) -> Option<Expr> {
+        let limit = Expr::Const(i64::from(self.net.max_depth));
+        self.survey.max_chain.is_none().then(|| flow::binary(BinaryOp::Lt, callee_depth(), limit))
+    }
+
+    /// A run that calls too deeply is not followed.
+    pub(crate) fn too_deep(&self, span: Span) -> Option<Step> {
+        let fits = self.is_shallow()?;
+        let step = Step::new(Action::Bound(Bound::Depth), self.text(span), None);
+        Some(step.when(Expr::logical_not(fits)))
     }
 
     /// Writes an argument into the parameter of a new frame.
@@ -212,16 +270,26 @@ impl Lowerer<'_> {
     }
 
     /// The steps back from the called functions, with the result in temporaries.
-    fn return_from(&mut self, functions: &[Function], wanted: bool, span: Span) -> Option<Vec<Place>> {
+    pub(crate) fn return_from(
+        &mut self,
+        functions: &[Function],
+        wanted: bool,
+        span: Span,
+    ) -> Option<Vec<Place>> {
         let next = self.fresh_place(span);
         let mut temporaries: Vec<Place> = Vec::new();
         let mut steps = Vec::new();
+        let mut unwinding = None;
         for &function in functions {
             let exit = self.net.functions[*self.functions.get(&function)?].exit;
             let token = vec![Pattern::Is(TransitionBuilder::thread()), Pattern::Is(callee_depth())];
             let name = shown_name(&self.program.functions[function].name);
             let mut step = Step::new(Action::Return, format!("return from {name}"), Some(next));
             step = step.arc(ArcData::Take { place: exit, token });
+            if let Some((normal, ending)) = self.may_unwind(function, &step, &mut unwinding, span) {
+                steps.push(ending);
+                step = normal;
+            }
             if let (true, Some(cells)) = (wanted, self.results.get(&function).cloned()) {
                 for (position, cell) in cells.into_iter().enumerate() {
                     let ty = self.net.places[cell].cells()?.value;
@@ -239,6 +307,10 @@ impl Lowerer<'_> {
             steps.push(step);
         }
         self.emit(span, steps);
+        if let Some(unwinding) = unwinding {
+            self.frame.current = Some(unwinding);
+            self.unwind(span);
+        }
         self.frame.current = Some(next);
         Some(temporaries)
     }

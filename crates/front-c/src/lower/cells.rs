@@ -315,7 +315,8 @@ impl Lowerer<'_> {
         let program = self.program;
         let data = &program.variables[variable];
         match &data.init {
-            None | Some(Init::SyncDefault) => {}
+            None => {}
+            Some(Init::Sync(kind)) => cells.default = super::mutex::of_kind(*kind),
             Some(Init::Value(value)) => {
                 let is_bool = shape.leaves[leaf].is_bool();
                 cells.default = self.constant(value, cells.value, is_bool);

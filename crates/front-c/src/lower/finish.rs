@@ -164,6 +164,7 @@ impl Lowerer<'_> {
         }
         self.thread_counter = kept(self.thread_counter);
         self.thread_results = self.thread_results.map(kept);
+        self.library_cells.values_mut().for_each(|place| *place = kept(*place));
         self.cells.values_mut().for_each(|place| *place = kept(*place));
         self.written = self.written.iter().map(|(cell, written)| (kept(*cell), kept(*written))).collect();
         self.results.values_mut().flatten().for_each(|place| *place = kept(*place));

@@ -31,6 +31,8 @@ pub(crate) struct Frame {
     /// Conditions without which the next step is undefined, in the order of evaluation.
     pub(crate) checks: Vec<(Expr, Fault)>,
     pub(crate) n_temporaries: usize,
+    /// The handlers that were pushed and not yet popped, the last one last.
+    pub(crate) cleanups: Vec<super::exit::Cleanup>,
 }
 
 /// The key of a cell of the frame that moves.
@@ -79,6 +81,7 @@ impl<'a> Lowerer<'a> {
             coarse: false,
             checks: Vec::new(),
             n_temporaries: 0,
+            cleanups: Vec::new(),
         };
         let mut lowerer = Self {
             map,
@@ -102,6 +105,7 @@ impl<'a> Lowerer<'a> {
             results: Default::default(),
             thread_counter,
             thread_results: None,
+            library_cells: Default::default(),
             atomic: None,
             same_as: Default::default(),
             labels: Default::default(),
@@ -207,6 +211,7 @@ impl<'a> Lowerer<'a> {
                 || self.options.atomicity == Atomicity::Statement,
             checks: Vec::new(),
             n_temporaries: 0,
+            cleanups: Vec::new(),
         };
         for label in &body.labels {
             let place = self.fresh_place(label.span);
@@ -250,7 +255,8 @@ impl<'a> Lowerer<'a> {
                 let value = Expr::Cell(*result, frame_key());
                 step = step.write(results, vec![TransitionBuilder::thread()], value);
             }
-            self.emit_from(exit, end, step.when(at_bottom));
+            self.frame.current = Some(exit);
+            self.end_thread(step, Some(at_bottom), end);
         }
     }
 

@@ -6,13 +6,14 @@ use pdnet_net::{Action, BinaryOp, CellData, Expr, IntType, Scope, TransitionBuil
 use pdnet_source::{Diagnostic, Span, nearest_name};
 
 use super::Lowerer;
+use super::cancel::is_cancellation_point;
 use super::flow;
 use super::step::Step;
 use crate::tree::{Expr as TreeExpr, Function};
 use crate::types::Type;
 
 /// Functions that do nothing that a property can see. Their arguments are evaluated.
-const NO_OPS: [&str; 46] = [
+const NO_OPS: [&str; 56] = [
     "printf",
     "fprintf",
     "vprintf",
@@ -43,17 +44,27 @@ const NO_OPS: [&str; 46] = [
     "pthread_attr_destroy",
     "pthread_attr_setstacksize",
     "pthread_attr_setscope",
-    "pthread_attr_setdetachstate",
+    "pthread_attr_setguardsize",
+    "pthread_attr_setinheritsched",
+    "pthread_attr_setschedpolicy",
+    "pthread_attr_setschedparam",
     "pthread_condattr_init",
     "pthread_condattr_destroy",
     "pthread_mutexattr_init",
     "pthread_mutexattr_destroy",
     "pthread_mutexattr_setpshared",
+    "pthread_mutexattr_setprotocol",
+    "pthread_mutexattr_setprioceiling",
+    "pthread_condattr_setclock",
     "pthread_condattr_setpshared",
     "pthread_cond_init",
     "pthread_cond_destroy",
+    "cnd_init",
+    "cnd_destroy",
+    "thrd_sleep",
     "pthread_setconcurrency",
     "pthread_setname_np",
+    "pthread_setschedparam",
     "syslog",
     "openlog",
     "closelog",
@@ -164,7 +175,11 @@ impl Lowerer<'_> {
         }
         let mut step = Step::new(Action::Library, self.text(span), None).calling(name);
         step.touches = touches;
-        self.advance(span, step);
+        if is_cancellation_point(name) {
+            self.advance_or_cancel(step, span);
+        } else {
+            self.advance(span, step);
+        }
     }
 
     fn unknown_function(&mut self, function: Function, span: Span) {

@@ -306,7 +306,6 @@ impl Lowerer<'_> {
 
     /// Whether the bytes at a distance from the element's origin are in the leaf: under which condition, and
     /// in which part of the cell.
-    #[expect(clippy::type_complexity, reason = "a condition and a slice, both of which may be missing")]
     fn leaf_slice(
         &self,
         leaf: &Leaf,

@@ -73,6 +73,10 @@ pub(crate) struct PointsTo {
     pub(crate) starts: BTreeSet<Function>,
     /// Functions that run at the end of the process or of a thread, or once: called by the library.
     pub(crate) called_back: BTreeSet<Function>,
+    /// Those of them that run at the end of a thread.
+    pub(crate) at_exit: BTreeSet<Function>,
+    /// Those of them that run once.
+    pub(crate) run_once: BTreeSet<Function>,
     /// Objects whose address is a value somewhere, in the order of their numbers.
     numbers: BTreeMap<Home, i64>,
 }
@@ -353,7 +357,7 @@ impl Analysis<'_> {
         match init {
             Init::Value(value) => self.store(&to, value),
             Init::List(items) => items.iter().for_each(|(_, value)| self.store(&to, value)),
-            Init::SyncDefault => {}
+            Init::Sync(_) => {}
         }
     }
 
@@ -515,15 +519,16 @@ impl Analysis<'_> {
     }
 
     /// The library calls a function with an argument.
-    fn call_back(&mut self, pointer: &Expr, argument: &Homes) {
+    fn call_back(&mut self, pointer: &Expr, argument: &Homes) -> Vec<Function> {
         let called: Vec<Function> = functions(&self.value(pointer)).collect();
-        for function in called {
+        for &function in &called {
             self.reach(function);
             self.changed |= self.found.called_back.insert(function);
             if let Some(&parameter) = self.program.functions[function].params.first() {
                 self.add_contents(&[Home::Variable(parameter)].into(), argument);
             }
         }
+        called
     }
 
     fn library_call(&mut self, name: &str, arguments: &[Expr], call: &Expr) {
@@ -545,7 +550,9 @@ impl Analysis<'_> {
                 let what = self.value(result);
                 Self::add(&mut self.found.thread_results, &what, &mut self.changed);
             }
-            ("pthread_join", [_, result]) => {
+            ("pthread_join" | "pthread_tryjoin_np", [_, result])
+            | ("pthread_timedjoin_np", [_, result, _])
+            | ("pthread_clockjoin_np", [_, result, _, _]) => {
                 let what = self.found.thread_results.clone();
                 let to = self.value(result);
                 self.add_contents(&to, &what);
@@ -556,13 +563,18 @@ impl Analysis<'_> {
             }
             ("pthread_key_create" | "tss_create", [_, destructor]) => {
                 let what = self.found.specific.clone();
-                self.call_back(destructor, &what);
+                let called = self.call_back(destructor, &what);
+                self.found.at_exit.extend(called);
             }
-            ("pthread_once" | "call_once", [_, function]) => self.call_back(function, &Homes::new()),
-            ("atexit", [function]) => self.call_back(function, &Homes::new()),
+            ("pthread_once" | "call_once", [_, function]) => {
+                let called = self.call_back(function, &Homes::new());
+                self.found.run_once.extend(called);
+            }
+            ("atexit", [function]) => drop(self.call_back(function, &Homes::new())),
             ("__pdnet_cleanup_push", [function, argument]) => {
                 let what = self.value(argument);
-                self.call_back(function, &what);
+                let called = self.call_back(function, &what);
+                self.found.at_exit.extend(called);
             }
             _ => self.copying_call(name, arguments, call),
         }
@@ -589,7 +601,8 @@ impl Analysis<'_> {
                 self.add_contents(&to, &what);
                 // What is expected behind a pointer gets the value that was found.
                 let (found, behind) = (self.found.load(&to), what);
-                if name.contains("compare_exchange") {
+                let takes_pointers = matches!(name, "__atomic_load" | "__atomic_store" | "__atomic_exchange");
+                if takes_pointers || name.contains("compare_exchange") {
                     let inner = self.found.load(&behind);
                     self.add_contents(&behind, &found);
                     self.add_contents(&to, &inner);

@@ -47,13 +47,15 @@ impl Lowerer<'_> {
                 return Some(self.rwlock_try(name, EBUSY, lock, span));
             }
             // They give up at some time while they wait: the same as not waiting at some time.
-            ("pthread_rwlock_timedrdlock" | "pthread_rwlock_timedwrlock", [lock, time]) => {
+            ("pthread_rwlock_timedrdlock" | "pthread_rwlock_timedwrlock", [lock, time])
+            | ("pthread_rwlock_clockrdlock" | "pthread_rwlock_clockwrlock", [lock, _, time]) => {
                 self.discard(time);
                 return Some(self.rwlock_try(name, ETIMEDOUT, lock, span));
             }
             ("pthread_rwlock_unlock", [lock]) => self.rwlock_unlock(lock, span),
             ("pthread_rwlock_destroy", [lock]) => self.rwlock_destroy(lock, span),
-            ("pthread_rwlockattr_init" | "pthread_rwlockattr_destroy", [_]) => {
+            ("pthread_rwlockattr_init" | "pthread_rwlockattr_destroy", [_])
+            | ("pthread_rwlockattr_setpshared" | "pthread_rwlockattr_setkind_np", [_, _]) => {
                 let step = Step::new(Action::Library, self.text(span), None).calling(name);
                 self.advance(span, step);
             }
@@ -62,21 +64,27 @@ impl Lowerer<'_> {
         Some(Some(Expr::Const(0)))
     }
 
+    fn rwlock(&mut self, argument: &TreeExpr) -> Option<Object> {
+        let lock = self.library_object(argument, SyncKind::RwLock)?;
+        self.hide(&lock);
+        Some(lock)
+    }
+
     fn rwlock_init(&mut self, lock: &TreeExpr, span: Span) {
-        let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
+        let Some(lock) = self.rwlock(lock) else { return };
         let step = Step::new(Action::Assign, self.text(span), None).calling("pthread_rwlock_init");
         self.advance(span, step.write_object(&lock, &Expr::Const(0)));
     }
 
     fn rwlock_take(&mut self, called: &str, lock: &TreeExpr, span: Span) {
-        let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
+        let Some(lock) = self.rwlock(lock) else { return };
         let (action, possible, value) = taking(&lock, called.ends_with("wrlock"));
         let step = Step::new(action, self.text(span), None).calling(called);
         self.advance(span, step.when(possible).write_object(&lock, &value));
     }
 
     fn rwlock_try(&mut self, called: &str, otherwise: i64, lock: &TreeExpr, span: Span) -> Option<Expr> {
-        let lock = self.library_object(lock, SyncKind::RwLock)?;
+        let lock = self.rwlock(lock)?;
         let (action, possible, value) = taking(&lock, called.ends_with("wrlock"));
         let text = self.text(span);
         let taken = Step::new(action, format!("{text} (succeeds)"), None);
@@ -88,7 +96,7 @@ impl Lowerer<'_> {
 
     /// The writer gives the lock back; any other thread is taken for one of the readers.
     fn rwlock_unlock(&mut self, lock: &TreeExpr, span: Span) {
-        let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
+        let Some(lock) = self.rwlock(lock) else { return };
         if self.frame.current.is_none() {
             return self.frame.checks.clear();
         }
@@ -107,7 +115,7 @@ impl Lowerer<'_> {
     }
 
     fn rwlock_destroy(&mut self, lock: &TreeExpr, span: Span) {
-        let Some(lock) = self.library_object(lock, SyncKind::RwLock) else { return };
+        let Some(lock) = self.rwlock(lock) else { return };
         self.add_check(Expr::logical_not(lock.load()), Fault::DestroyHeld);
         let step = Step::new(Action::Library, self.text(span), None).calling("pthread_rwlock_destroy");
         self.advance(span, step);

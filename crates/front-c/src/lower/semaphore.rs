@@ -5,6 +5,8 @@ use pdnet_source::Span;
 
 use super::Lowerer;
 use super::flow::binary;
+use super::points_to::Home;
+use super::pthread::{EAGAIN, ETIMEDOUT};
 use super::step::Step;
 use super::value::convert;
 use crate::tree::Expr as TreeExpr;
@@ -24,11 +26,12 @@ impl Lowerer<'_> {
         match (name, arguments) {
             ("sem_init", [semaphore, shared, count]) => self.semaphore_init(semaphore, shared, count, span),
             ("sem_wait", [semaphore]) => self.down(semaphore, span),
-            ("sem_trywait", [semaphore]) => return Some(self.try_down(name, semaphore, span)),
+            ("sem_trywait", [semaphore]) => return Some(self.try_down(name, EAGAIN, semaphore, span)),
             // It gives up at some time while it waits: the same as not waiting at some time.
-            ("sem_timedwait", [semaphore, time]) => {
+            ("sem_timedwait", [semaphore, time]) | ("sem_clockwait", [semaphore, _, time]) => {
                 self.discard(time);
-                return Some(self.try_down(name, semaphore, span));
+                self.test_cancel(span);
+                return Some(self.try_down(name, ETIMEDOUT, semaphore, span));
             }
             ("sem_post", [semaphore]) => self.up(semaphore, span),
             ("sem_getvalue", [semaphore, target]) => self.semaphore_value(semaphore, target, span),
@@ -58,11 +61,11 @@ impl Lowerer<'_> {
         let count = semaphore.load();
         let less = binary(BinaryOp::Sub, count.clone(), Expr::Const(1));
         let step = Step::new(Action::Down, self.text(span), None).calling("sem_wait");
-        self.advance(span, step.when(Expr::truth(count)).write_object(&semaphore, &less));
+        self.advance_or_cancel(step.when(Expr::truth(count)).write_object(&semaphore, &less), span);
     }
 
-    /// Never waits. What is in `errno` then is not modelled.
-    fn try_down(&mut self, called: &str, semaphore: &TreeExpr, span: Span) -> Option<Expr> {
+    /// Never waits; where it would have to, it sets `errno`.
+    fn try_down(&mut self, called: &str, errno: i64, semaphore: &TreeExpr, span: Span) -> Option<Expr> {
         let semaphore = self.library_object(semaphore, SyncKind::Semaphore)?;
         let count = semaphore.load();
         let less = binary(BinaryOp::Sub, count.clone(), Expr::Const(1));
@@ -70,8 +73,17 @@ impl Lowerer<'_> {
         let taken = Step::new(Action::Down, format!("{text} (succeeds)"), None);
         let taken = taken.when(Expr::truth(count.clone())).write_object(&semaphore, &less);
         let busy = Step::new(Action::Library, format!("{text} (gives up)"), None);
-        let busy = busy.when(Expr::logical_not(count));
+        let busy = self.failing(busy.when(Expr::logical_not(count)), errno, span);
         Some(self.either_way(called, vec![(taken, 0), (busy, -1)], span))
+    }
+
+    /// A step of a function that fails also sets `errno`, where the program looks at it.
+    pub(crate) fn failing(&mut self, step: Step, errno: i64, span: Span) -> Step {
+        let Some(variable) = self.program.errno else { return step };
+        let home = Home::Variable(variable);
+        let Some(place) = self.leaf_place(home, 0, span) else { return step };
+        let key = self.own_key(home);
+        step.write(place, key, Expr::Const(errno))
     }
 
     fn up(&mut self, semaphore: &TreeExpr, span: Span) {

@@ -238,7 +238,7 @@ impl Lowerer<'_> {
         self.set_length(variable, span);
         match init {
             None => self.leave_uninitialised(variable, span),
-            Some(Init::SyncDefault) => self.reset_sync(variable, span),
+            Some(Init::Sync(kind)) => self.reset_sync(variable, *kind, span),
             Some(Init::Value(value)) if matches!(data.ty.ty, Type::Record(_)) => {
                 let Some(values) = self.record_value(value) else { return };
                 let path = self.variable_path(variable);
@@ -265,9 +265,9 @@ impl Lowerer<'_> {
         }
     }
 
-    /// An object of the thread library in its default state, each time that its declaration is reached.
-    fn reset_sync(&mut self, variable: Variable, span: Span) {
-        if self.frame.continues.is_empty() && self.frame.labels.is_empty() {
+    /// An object of the thread library in its first state, each time that its declaration is reached.
+    fn reset_sync(&mut self, variable: Variable, kind: i128, span: Span) {
+        if kind == 0 && self.frame.continues.is_empty() && self.frame.labels.is_empty() {
             return;
         }
         let home = Home::Variable(variable);
@@ -279,7 +279,7 @@ impl Lowerer<'_> {
             }
             let Some(place) = self.leaf_place(home, position, span) else { return };
             for key in self.all_keys(home, leaf) {
-                step = step.write(place, key, Expr::Const(0));
+                step = step.write(place, key, Expr::Const(super::mutex::of_kind(kind)));
             }
         }
         self.advance(span, step);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pdnet_source::Span;
 
+use super::cancel::is_cancellation_point;
 use super::points_to::{self, ALLOCATORS, Home, Homes, PointsTo};
 use crate::tree::{
     Callee, Expr, ExprKind, Function, Init, Lvalue, LvalueKind, Program, Stmt, StmtKind, Storage,
@@ -40,8 +41,42 @@ pub(crate) struct Survey {
     pub(crate) only_main: BTreeSet<Function>,
     /// Allocated memory that some call frees.
     pub(crate) freed: BTreeSet<Home>,
+    /// The functions without a body that are called.
+    pub(crate) library: BTreeSet<String>,
+    /// The kinds of mutexes that there can be, beside normal ones.
+    pub(crate) kinds: Kinds,
+    /// Functions that can end their thread by a call.
+    pub(crate) may_exit: BTreeSet<Function>,
+    /// How many keys of thread-specific values the process can create, counted up to [`MANY`].
+    pub(crate) n_keys: u32,
     /// What pointers point to.
     pub(crate) points_to: PointsTo,
+}
+
+/// Kinds of mutexes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    pub(crate) recursive: bool,
+    pub(crate) checking: bool,
+}
+
+impl Kinds {
+    /// Some mutex is none of the normal ones.
+    pub(crate) const fn any(self) -> bool {
+        self.recursive || self.checking
+    }
+
+    fn add(&mut self, kind: i128) {
+        self.recursive |= kind == 1;
+        self.checking |= kind == 2;
+    }
+}
+
+impl Survey {
+    /// Whether one of these library functions is called.
+    pub(crate) fn calls_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.library.contains(*name))
+    }
 }
 
 /// More often than anybody counts.
@@ -64,23 +99,44 @@ pub(crate) fn survey(program: &Program) -> Survey {
     let roots: Vec<Function> = result.start_routines.iter().copied().chain([program.main]).collect();
     for root in roots {
         if let Some(found) = facts.get_mut(&root) {
-            found.calls.extend(points_to.called_back.iter().map(|&function| (function, 1)));
+            for &function in &points_to.called_back {
+                found.calls.entry(function).or_insert(1);
+            }
+        }
+    }
+    let cancels = facts.values().any(|found| found.library.contains("pthread_cancel"));
+    for found in facts.values_mut().filter(|_| cancels) {
+        if found.library.iter().any(|name| is_cancellation_point(name)) {
+            found.exits = true;
+            for &function in &points_to.at_exit {
+                found.calls.entry(function).or_insert(1);
+            }
         }
     }
     for found in facts.values() {
         result.result_used.extend(&found.used_results);
         result.joins_result |= found.joins_result;
         result.freed.extend(&found.frees);
+        result.library.extend(found.library.iter().cloned());
+        result.kinds.recursive |= found.kinds.recursive;
+        result.kinds.checking |= found.kinds.checking;
+    }
+    for data in &program.variables {
+        data.init.iter().for_each(|init| init_kinds(init, &mut result.kinds));
     }
     for (&function, found) in &facts {
         let reached = reach(&facts, found.calls.keys().copied().chain([function]));
         if reached.iter().any(|reached| facts.get(reached).is_some_and(|found| found.moves_atomic)) {
             result.moves_atomic.insert(function);
         }
+        if reached.iter().any(|reached| facts.get(reached).is_some_and(|found| found.exits)) {
+            result.may_exit.insert(function);
+        }
     }
     find_recursion(&facts, program.main, &mut result);
     count_runs(&facts, program.main, &mut result);
     let in_threads = reach(&facts, result.start_routines.iter().copied());
+    result.n_keys = count_keys(&facts, &points_to, &in_threads);
     result.only_main = result.reachable.iter().copied().filter(|f| !in_threads.contains(f)).collect();
     find_shared(program, &points_to, &facts, &in_threads, &mut result);
     result.outlived = outlived(program, &points_to);
@@ -104,6 +160,45 @@ struct Facts {
     moves_atomic: bool,
     /// It has labels: anything in it can happen again.
     jumps: bool,
+    /// It calls `pthread_exit`, or what ends a cancelled thread.
+    exits: bool,
+    /// How many keys it creates.
+    keys: u32,
+    /// The functions without a body that it calls.
+    library: BTreeSet<String>,
+    kinds: Kinds,
+}
+
+/// The kinds of mutexes that an initialiser gives.
+fn init_kinds(init: &Init, kinds: &mut Kinds) {
+    match init {
+        Init::Sync(kind) => kinds.add(*kind),
+        Init::List(items) => {
+            for (_, value) in items {
+                if let (ExprKind::Int(kind), Type::Sync(_)) = (&value.kind, &value.ty) {
+                    kinds.add(*kind);
+                }
+            }
+        }
+        Init::Value(_) => {}
+    }
+}
+
+/// How many keys the process can create: one for each call that happens once, else many.
+fn count_keys(
+    facts: &BTreeMap<Function, Facts>,
+    points_to: &PointsTo,
+    in_threads: &BTreeSet<Function>,
+) -> u32 {
+    let mut sum = 0u32;
+    for (function, found) in facts.iter().filter(|(_, found)| found.keys > 0) {
+        let times: u32 = facts.values().filter_map(|caller| caller.calls.get(function)).sum();
+        // What `pthread_once` calls runs once, however many calls there are.
+        let is_once = points_to.run_once.contains(function);
+        let again = !is_once && (times > 1 || in_threads.contains(function));
+        sum = sum.saturating_add(if again { MANY } else { found.keys });
+    }
+    sum.min(MANY)
 }
 
 fn reach(facts: &BTreeMap<Function, Facts>, roots: impl IntoIterator<Item = Function>) -> BTreeSet<Function> {
@@ -328,8 +423,9 @@ impl Walker<'_> {
         match init {
             Init::Value(value) => self.expr(value, true),
             Init::List(items) => items.iter().for_each(|(_, value)| self.expr(value, true)),
-            Init::SyncDefault => {}
+            Init::Sync(_) => {}
         }
+        init_kinds(init, &mut self.facts.kinds);
     }
 
     fn reads(&mut self, lvalue: &Lvalue) {
@@ -421,6 +517,7 @@ impl Walker<'_> {
                 let count = self.facts.allocations.entry(site).or_default();
                 *count = (*count + times).min(MANY);
             }
+            self.facts.library.insert(data.name.clone());
             let is_create = matches!(data.name.as_str(), "pthread_create" | "thrd_create");
             let n_looked_at = if is_create { 1 } else { arguments.len() };
             for argument in &arguments[..n_looked_at.min(arguments.len())] {
@@ -437,13 +534,35 @@ impl Walker<'_> {
                 self.facts.writes.extend(&objects);
             }
             match (data.name.as_str(), arguments) {
-                ("pthread_join" | "thrd_join", [_, result]) => self.facts.joins_result |= !is_null(result),
+                ("pthread_join" | "thrd_join" | "pthread_tryjoin_np", [_, result])
+                | ("pthread_timedjoin_np", [_, result, _])
+                | ("pthread_clockjoin_np", [_, result, _, _]) => {
+                    self.facts.joins_result |= !is_null(result);
+                }
                 ("free" | "realloc", [block, ..]) => {
                     self.facts.frees.extend(self.points_to.value(self.program, block));
+                }
+                ("pthread_mutexattr_settype", [_, kind]) => self.kind(kind, |kind| kind),
+                ("mtx_init", [_, kind]) => self.kind(kind, |kind| kind & 1),
+                ("pthread_key_create" | "tss_create", _) => {
+                    self.facts.keys = (self.facts.keys + self.times()).min(MANY);
+                }
+                ("pthread_exit" | "thrd_exit", _) => {
+                    self.facts.exits = true;
+                    let points_to = self.points_to;
+                    points_to.at_exit.iter().for_each(|&function| self.calls(function));
                 }
                 (name, _) if ATOMIC_BOUNDARIES.contains(&name) => self.facts.moves_atomic = true,
                 _ => {}
             }
+        }
+    }
+
+    /// A mutex may be of the kind that an argument says.
+    fn kind(&mut self, argument: &Expr, of: impl Fn(i128) -> i128) {
+        match strip_casts(argument).kind {
+            ExprKind::Int(kind) => self.facts.kinds.add(of(kind)),
+            _ => (1..=2).for_each(|kind| self.facts.kinds.add(of(kind))),
         }
     }
 

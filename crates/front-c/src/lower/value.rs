@@ -150,7 +150,7 @@ impl Lowerer<'_> {
         };
         let bits = self.int_type_of(&left.ty).map_or(0, |ty| i128::from(ty.bits));
         match op {
-            BinaryOp::Div | BinaryOp::Rem => !constant.is_some_and(|n| n > 0),
+            BinaryOp::Div | BinaryOp::Rem => constant.is_none_or(|n| n <= 0),
             BinaryOp::Shl | BinaryOp::Shr => {
                 !constant.is_some_and(|n| (0..bits).contains(&n))
                     || (op == BinaryOp::Shl && self.may_overflow(&left.ty))
@@ -205,6 +205,9 @@ impl Lowerer<'_> {
     /// The value of an expression, to be evaluated by the next step.
     pub(crate) fn value(&mut self, expr: &TreeExpr) -> Expr {
         match &expr.kind {
+            ExprKind::Int(kind) if matches!(expr.ty, Type::Sync(_)) => {
+                Expr::Const(super::mutex::of_kind(*kind))
+            }
             ExprKind::Int(value) => {
                 let ty = self.int_type_at(&expr.ty, expr.span);
                 // The value is within its type, so that its low 64 bits are its canonical form.

@@ -55,6 +55,7 @@ typedef unsigned int pthread_key_t;
 #define PTHREAD_COND_INITIALIZER { 0 }
 #define PTHREAD_RWLOCK_INITIALIZER { 0 }
 #define PTHREAD_KEYS_MAX 1024
+#define PTHREAD_DESTRUCTOR_ITERATIONS 4
 #define PTHREAD_STACK_MIN 16384
 
 extern int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -62,6 +63,7 @@ extern _Noreturn void pthread_exit(void *);
 extern int pthread_join(pthread_t, void **);
 extern int pthread_tryjoin_np(pthread_t, void **);
 extern int pthread_timedjoin_np(pthread_t, void **, const struct timespec *);
+extern int pthread_clockjoin_np(pthread_t, void **, clockid_t, const struct timespec *);
 extern int pthread_detach(pthread_t);
 extern pthread_t pthread_self(void);
 extern int pthread_equal(pthread_t, pthread_t);
@@ -103,6 +105,7 @@ extern int pthread_mutex_destroy(pthread_mutex_t *);
 extern int pthread_mutex_lock(pthread_mutex_t *);
 extern int pthread_mutex_trylock(pthread_mutex_t *);
 extern int pthread_mutex_timedlock(pthread_mutex_t *, const struct timespec *);
+extern int pthread_mutex_clocklock(pthread_mutex_t *, clockid_t, const struct timespec *);
 extern int pthread_mutex_unlock(pthread_mutex_t *);
 extern int pthread_mutex_consistent(pthread_mutex_t *);
 extern int pthread_mutexattr_init(pthread_mutexattr_t *);
@@ -122,6 +125,7 @@ extern int pthread_cond_signal(pthread_cond_t *);
 extern int pthread_cond_broadcast(pthread_cond_t *);
 extern int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
 extern int pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+extern int pthread_cond_clockwait(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
 extern int pthread_condattr_init(pthread_condattr_t *);
 extern int pthread_condattr_destroy(pthread_condattr_t *);
 extern int pthread_condattr_getpshared(const pthread_condattr_t *, int *);
@@ -137,11 +141,14 @@ extern int pthread_rwlock_timedrdlock(pthread_rwlock_t *, const struct timespec 
 extern int pthread_rwlock_wrlock(pthread_rwlock_t *);
 extern int pthread_rwlock_trywrlock(pthread_rwlock_t *);
 extern int pthread_rwlock_timedwrlock(pthread_rwlock_t *, const struct timespec *);
+extern int pthread_rwlock_clockrdlock(pthread_rwlock_t *, clockid_t, const struct timespec *);
+extern int pthread_rwlock_clockwrlock(pthread_rwlock_t *, clockid_t, const struct timespec *);
 extern int pthread_rwlock_unlock(pthread_rwlock_t *);
 extern int pthread_rwlockattr_init(pthread_rwlockattr_t *);
 extern int pthread_rwlockattr_destroy(pthread_rwlockattr_t *);
 extern int pthread_rwlockattr_getpshared(const pthread_rwlockattr_t *, int *);
 extern int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *, int);
+extern int pthread_rwlockattr_setkind_np(pthread_rwlockattr_t *, int);
 
 extern int pthread_spin_init(pthread_spinlock_t *, int);
 extern int pthread_spin_destroy(pthread_spinlock_t *);
@@ -162,7 +169,9 @@ extern int pthread_key_delete(pthread_key_t);
 extern void *pthread_getspecific(pthread_key_t);
 extern int pthread_setspecific(pthread_key_t, const void *);
 
-extern void pthread_cleanup_push(void (*)(void *), void *);
-extern void pthread_cleanup_pop(int);
+extern void __pdnet_cleanup_push(void (*)(void *), void *);
+extern void __pdnet_cleanup_pop(int);
+#define pthread_cleanup_push(routine, argument) do { __pdnet_cleanup_push((routine), (argument));
+#define pthread_cleanup_pop(execute) __pdnet_cleanup_pop(execute); } while (0)
 
 #endif

@@ -17,6 +17,7 @@ extern int sem_unlink(const char *);
 extern int sem_wait(sem_t *);
 extern int sem_trywait(sem_t *);
 extern int sem_timedwait(sem_t *, const struct timespec *);
+extern int sem_clockwait(sem_t *, clockid_t, const struct timespec *);
 extern int sem_post(sem_t *);
 extern int sem_getvalue(sem_t *, int *);
 

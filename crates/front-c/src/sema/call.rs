@@ -8,7 +8,7 @@ use super::scope::Entity;
 use super::{Sema, Value, plain};
 use crate::headers::header_of;
 use crate::prepass::original_name;
-use crate::tree::{Callee, Expr, ExprKind, Function};
+use crate::tree::{Callee, Expr, ExprKind, Function, Linkage, Lvalue, LvalueKind, Storage, VariableData};
 use crate::types::{FunctionType, Type};
 
 impl<'a> Sema<'a> {
@@ -61,10 +61,35 @@ impl<'a> Sema<'a> {
     }
 
     fn call_function(&mut self, function: Function, call: &'a ast::CallExpression, span: Span) -> Expr {
+        if self.program.functions[function].name == "__errno_location" && call.arguments.is_empty() {
+            return self.errno(function, span);
+        }
         self.mark_used(function);
         let Type::Function(ty) = self.function_type(function) else { return Self::poison(span) };
         let args = self.arguments(&ty, Some(function), call, span);
         Expr { kind: ExprKind::Call(Callee::Direct(function), args), ty: ty.result.ty, span }
+    }
+
+    /// The address of `errno`, which is what the C library makes of the name.
+    fn errno(&mut self, function: Function, span: Span) -> Expr {
+        let declared = self.program.functions[function].span;
+        let variable = match self.program.errno {
+            Some(variable) => variable,
+            None => self.program.variables.push(VariableData {
+                name: "errno".to_owned(),
+                ty: plain(Type::INT),
+                storage: Storage::ThreadLocal,
+                span: declared,
+                init: None,
+                extern_only: false,
+                linkage: Linkage::External,
+                lengths: Vec::new(),
+            }),
+        };
+        self.program.errno = Some(variable);
+        let object = Lvalue { kind: LvalueKind::Variable(variable), ty: plain(Type::INT), span };
+        let ty = Type::Pointer(Box::new(plain(Type::INT)));
+        Expr { kind: ExprKind::AddressOf(Box::new(object)), ty, span }
     }
 
     /// Checks arguments whose callee is wrong, for the mistakes in them.

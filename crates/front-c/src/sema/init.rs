@@ -7,7 +7,7 @@ use pdnet_source::{Diagnostic, Span};
 use super::{Sema, Value};
 use crate::prepass::original_name;
 use crate::tree::{Expr, ExprKind, Init, InitStep, Lvalue, LvalueKind, Variable};
-use crate::types::{IntKind, QualType, Type};
+use crate::types::{IntKind, QualType, SyncKind, Type};
 
 /// More elements than this are not written out one by one.
 const ELEMENT_LIMIT: usize = 1 << 20;
@@ -33,7 +33,7 @@ impl<'a> Sema<'a> {
                     self.static_part(expr);
                 }
             }
-            Init::SyncDefault => {}
+            Init::Sync(_) => {}
         }
         self.remember_constant(variable, &init);
         let data = &mut self.program.variables[variable];
@@ -75,10 +75,7 @@ impl<'a> Sema<'a> {
     pub(super) fn initializer(&mut self, ty: &QualType, node: &'a Node<ast::Initializer>) -> (Init, Type) {
         let same = ty.ty.clone();
         match (&ty.ty, &node.node) {
-            (Type::Sync(_), init) => {
-                self.sync_init(init, node);
-                (Init::SyncDefault, same)
-            }
+            (Type::Sync(kind), init) => (Init::Sync(self.sync_init(*kind, init, node)), same),
             (Type::Array(..), ast::Initializer::Expression(expression)) => self.array_from(ty, expression),
             (Type::Array(element, _), ast::Initializer::List(items)) => {
                 // `char s[] = { "abc" }`
@@ -121,12 +118,9 @@ impl<'a> Sema<'a> {
         at: Span,
     ) -> (Init, Type) {
         match &ty.ty {
-            Type::Sync(_) => {
-                let default = items.iter().all(|item| self.is_default_part(&item.node.initializer.node));
-                if !default {
-                    self.not_default(at);
-                }
-                (Init::SyncDefault, ty.ty.clone())
+            Type::Sync(kind) => {
+                let found = self.sync_state(items);
+                (Init::Sync(self.sync_kind(*kind, found, at)), ty.ty.clone())
             }
             Type::Record(record) if self.program.records[*record].fields.is_none() => {
                 self.incomplete(&ty.ty, at);
@@ -208,51 +202,72 @@ impl<'a> Sema<'a> {
         same && self.wide_parts(lvalue).is_some()
     }
 
-    /// Objects of the thread library start in their default state; anything else is refused.
-    fn sync_init(&mut self, init: &'a ast::Initializer, node: &'a Node<ast::Initializer>) {
-        let default = match init {
-            ast::Initializer::List(items) => {
-                items.iter().all(|item| self.is_default_part(&item.node.initializer.node))
-            }
-            ast::Initializer::Expression(expression) => {
-                let value = self.expr(expression);
-                match &value {
-                    Value::Lvalue(lvalue) => {
-                        matches!(&lvalue.kind, LvalueKind::Compound(_, init) if matches!(**init, Init::SyncDefault))
-                    }
-                    Value::Rvalue(expr) => Self::is_poison(expr) || self.fold(expr) == Some(0),
-                    Value::Function(..) => false,
-                }
-            }
+    /// Objects of the thread library start in their default state, mutexes also as another kind; anything else
+    /// is refused. Gives the kind.
+    fn sync_init(
+        &mut self,
+        kind: SyncKind,
+        init: &'a ast::Initializer,
+        node: &'a Node<ast::Initializer>,
+    ) -> i128 {
+        let found = match init {
+            ast::Initializer::List(items) => self.sync_state(items),
+            ast::Initializer::Expression(expression) => match self.expr(expression) {
+                Value::Lvalue(lvalue) => match &lvalue.kind {
+                    LvalueKind::Compound(_, init) => match **init {
+                        Init::Sync(found) => Some(found),
+                        Init::Value(_) | Init::List(_) => None,
+                    },
+                    _ => None,
+                },
+                Value::Rvalue(expr) if Self::is_poison(&expr) => Some(0),
+                Value::Rvalue(expr) => self.fold(&expr).filter(|value| *value == 0),
+                Value::Function(..) => None,
+            },
         };
-        if !default {
-            // The parser counts the `=` in front to the initializer.
-            let (first, last) = self.tokens(node.span);
-            let first = if self.prepared.token_text(first) == "=" { first + 1 } else { first };
-            let span = self.token_range(first, last);
-            self.not_default(span);
+        // The parser counts the `=` in front to the initializer.
+        let (first, last) = self.tokens(node.span);
+        let first = if self.prepared.token_text(first) == "=" { first + 1 } else { first };
+        let span = self.token_range(first, last);
+        self.sync_kind(kind, found, span)
+    }
+
+    /// The kind of an object, from the one number in its initialiser that is not 0.
+    fn sync_kind(&mut self, kind: SyncKind, found: Option<i128>, span: Span) -> i128 {
+        match found {
+            Some(0) => 0,
+            Some(found @ (1 | 2)) if kind == SyncKind::Mutex => found,
+            // An adaptive mutex is a normal one that spins for a while.
+            Some(3) if kind == SyncKind::Mutex => 0,
+            _ => {
+                self.report(
+                    Diagnostic::error("unsupported-initializer", "this initializer is not supported")
+                        .at(span, "sets a state that only the library knows")
+                        .help("the library's own initializers, and 0, are supported"),
+                );
+                0
+            }
         }
     }
 
-    fn not_default(&mut self, span: Span) {
-        self.report(
-            Diagnostic::error("unsupported-initializer", "only the default initializer is supported here")
-                .at(span, "sets another kind or state")
-                .help("only mutexes of the default kind are supported yet"),
-        );
-    }
-
-    fn is_default_part(&mut self, init: &'a ast::Initializer) -> bool {
-        match init {
-            ast::Initializer::List(items) => {
-                items.iter().all(|item| self.is_default_part(&item.node.initializer.node))
+    /// The one number between the braces that is not 0, or 0; `None` where there are more.
+    fn sync_state(&mut self, items: &'a [Node<ast::InitializerListItem>]) -> Option<i128> {
+        let mut state = 0;
+        for item in items {
+            let found = match &item.node.initializer.node {
+                ast::Initializer::List(items) => self.sync_state(items)?,
+                ast::Initializer::Expression(expression) => {
+                    let value = self.expr(expression);
+                    let expr = self.rvalue(value);
+                    self.fold(&expr)?
+                }
+            };
+            if found != 0 && state != 0 {
+                return None;
             }
-            ast::Initializer::Expression(expression) => {
-                let value = self.expr(expression);
-                let expr = self.rvalue(value);
-                self.fold(&expr) == Some(0)
-            }
+            state += found;
         }
+        Some(state)
     }
 
     /// Fills an aggregate from the items between its braces; gives the number of elements of an array.
@@ -378,7 +393,13 @@ impl<'a> Sema<'a> {
                         let (init, _) = self.initializer(&ty, node);
                         extend(parts, &path, init);
                     }
-                    Type::Sync(_) => self.sync_init(&node.node, node),
+                    Type::Sync(kind) => {
+                        let found = self.sync_init(*kind, &node.node, node);
+                        if found != 0 {
+                            let span = self.span(node.span);
+                            parts.push((path, Expr { kind: ExprKind::Int(found), ty: ty.ty.clone(), span }));
+                        }
+                    }
                     _ => {
                         if !items.is_empty() {
                             let (init, _) = self.initializer(&ty, node);
@@ -619,7 +640,7 @@ fn extend(parts: &mut Parts, path: &[InitStep], init: Init) {
                 parts.push((whole, expr));
             }
         }
-        Init::SyncDefault => {}
+        Init::Sync(_) => {}
     }
 }
 

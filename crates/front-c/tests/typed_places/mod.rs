@@ -107,7 +107,7 @@ impl Walk<'_> {
         match init {
             Init::Value(expr) => self.expr(expr),
             Init::List(parts) => parts.iter().for_each(|(_, expr)| self.expr(expr)),
-            Init::SyncDefault => {}
+            Init::Sync(_) => {}
         }
     }
 
