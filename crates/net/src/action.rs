@@ -106,6 +106,8 @@ pub enum Fault {
     UnrelatedPointers,
     /// The address of an object used as a number, which only a real machine knows.
     AddressAsNumber,
+    /// An object is accessed as something else than it is kept as. C may define it; the model does not.
+    MixedAccess,
     /// A signed result that does not fit into its type.
     Overflow,
     /// A shift by a negative count, or by as many bits as the value has or more.
@@ -140,7 +142,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 51] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -186,6 +188,7 @@ impl Action {
         Self::Fault(Fault::Leak),
         Self::Fault(Fault::UnrelatedPointers),
         Self::Fault(Fault::AddressAsNumber),
+        Self::Fault(Fault::MixedAccess),
         Self::Fault(Fault::Overflow),
         Self::Fault(Fault::Shift),
         Self::Bound(Bound::Depth),
@@ -285,6 +288,7 @@ impl Action {
             Self::Fault(Fault::Leak) => "fault-leak",
             Self::Fault(Fault::UnrelatedPointers) => "fault-unrelated-pointers",
             Self::Fault(Fault::AddressAsNumber) => "fault-address-as-number",
+            Self::Fault(Fault::MixedAccess) => "fault-mixed-access",
             Self::Fault(Fault::Overflow) => "fault-overflow",
             Self::Fault(Fault::Shift) => "fault-shift",
             Self::Bound(Bound::Depth) => "bound-depth",
@@ -316,6 +320,7 @@ impl fmt::Display for Fault {
             Self::Leak => "allocated block not freed at the end",
             Self::UnrelatedPointers => "pointers into different objects compared or subtracted",
             Self::AddressAsNumber => "address used as a number",
+            Self::MixedAccess => "object accessed as one of another type",
             Self::Overflow => "result does not fit into its signed type",
             Self::Shift => "shift by more bits than there are",
         })

@@ -90,12 +90,16 @@ impl Lowerer<'_> {
                 }
                 let Type::Array(_, count) = &base.ty.ty else { return None };
                 let stride = shape::size_of(self.program, &lvalue.ty.ty);
-                let (Some(stride), Some(count)) = (stride, *count) else {
+                // An array without a length at the end of a struct goes on to the end of the block.
+                let is_flexible = count.is_none() && matches!(path.root, Root::Pointer(..));
+                let (Some(stride), Some(count)) = (stride, count.or(is_flexible.then_some(0))) else {
                     self.unsupported(lvalue.span, "arrays whose length is not constant are");
                     return None;
                 };
                 let value = self.value(index);
-                self.check_index(&value, i64::try_from(count).unwrap_or(i64::MAX));
+                if !is_flexible {
+                    self.check_index(&value, i64::try_from(count).unwrap_or(i64::MAX));
+                }
                 path.indices.push((value, Dimension { stride, count }));
                 path.view = view;
                 path.is_atomic |= is_atomic;
@@ -274,7 +278,8 @@ impl Lowerer<'_> {
             self.unsupported(span, "accessing this part of the object in this way is");
             return None;
         }
-        Some(Object { targets, ty, is_bool, is_atomic: path.is_atomic })
+        let is_bits = matches!(path.view, View::Bits { .. });
+        Some(Object { targets, ty, is_bool, is_atomic: path.is_atomic, is_bits })
     }
 
     /// The leaf of a named object that a way ends at, and the key of its cell.
@@ -300,7 +305,6 @@ impl Lowerer<'_> {
 
     /// Whether the bytes at a distance from the element's origin are in the leaf: under which condition, and
     /// in which part of the cell.
-    #[expect(clippy::type_complexity, reason = "a condition and a slice, both of which may be missing")]
     fn leaf_slice(
         &self,
         leaf: &Leaf,
@@ -315,6 +319,11 @@ impl Lowerer<'_> {
         {
             return (*start == Expr::Const(first)).then_some((None, None));
         }
+        // Pointers need more bits than they have in memory where that has 32.
+        let is_wide = matches!(view, View::As(Type::Pointer(_))) && self.pointer_bits() < 64;
+        if is_wide {
+            return None;
+        }
         if let View::As(ty) = view
             && !leaf.is_unit
             && (!shape::is_character(ty) || matches!(leaf.ty, Type::Sync(_)))
@@ -322,7 +331,7 @@ impl Lowerer<'_> {
             return None;
         }
         let distance = add(start.clone(), Expr::Const(-first));
-        let room = i64::try_from(leaf.size).ok()? - i64::try_from(width.div_ceil(8)).ok()?;
+        let room = i64::try_from(leaf.size).ok()? - i64::try_from((bit + width).div_ceil(8)).ok()?;
         let when = Expr::binary(BinaryOp::Le, IntType::U64, distance.clone(), Expr::Const(room.max(0)));
         if when == Expr::Const(0) || room < 0 {
             return None;
