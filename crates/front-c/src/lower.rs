@@ -165,6 +165,7 @@ pub fn lower(
     let mut lowerer = Lowerer::new(map, program, options);
     lowerer.declare_functions();
     lowerer.declare_observers(formulas);
+    lowerer.declare_notes();
     for function in lowerer.survey.reachable.clone() {
         lowerer.lower_function(function);
     }

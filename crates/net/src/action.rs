@@ -114,6 +114,8 @@ pub enum Fault {
     AddressAsNumber,
     /// Something looked at that only the environment knows.
     Environment,
+    /// An object is accessed as something else than it is kept as. C may define it; the model does not.
+    MixedAccess,
     /// A signed result that does not fit into its type.
     Overflow,
     /// A shift by a negative count, or by as many bits as the value has or more.
@@ -150,7 +152,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 56] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -200,6 +202,7 @@ impl Action {
         Self::Fault(Fault::UnrelatedPointers),
         Self::Fault(Fault::AddressAsNumber),
         Self::Fault(Fault::Environment),
+        Self::Fault(Fault::MixedAccess),
         Self::Fault(Fault::Overflow),
         Self::Fault(Fault::Shift),
         Self::Bound(Bound::Depth),
@@ -307,6 +310,7 @@ impl Action {
             Self::Fault(Fault::UnrelatedPointers) => "fault-unrelated-pointers",
             Self::Fault(Fault::AddressAsNumber) => "fault-address-as-number",
             Self::Fault(Fault::Environment) => "fault-environment",
+            Self::Fault(Fault::MixedAccess) => "fault-mixed-access",
             Self::Fault(Fault::Overflow) => "fault-overflow",
             Self::Fault(Fault::Shift) => "fault-shift",
             Self::Bound(Bound::Depth) => "bound-depth",
@@ -340,6 +344,7 @@ impl fmt::Display for Fault {
             Self::UnrelatedPointers => "pointers into different objects compared or subtracted",
             Self::AddressAsNumber => "address used as a number",
             Self::Environment => "something that only the environment knows is used",
+            Self::MixedAccess => "object accessed as one of another type",
             Self::Overflow => "result does not fit into its signed type",
             Self::Shift => "shift by more bits than there are",
         })

@@ -51,6 +51,23 @@ impl Compiler {
         run(command, text, "the compiler").map(|(_, messages)| messages)
     }
 
+    /// Compiles a program with the given options, runs it, and gives back its exit code: none where a signal
+    /// ended it.
+    ///
+    /// # Errors
+    /// Where it does not compile.
+    pub fn status(&self, text: &str, options: &[&str]) -> Result<Option<i32>, CompileError> {
+        let failed = |error: std::io::Error| CompileError { action: "running", output: error.to_string() };
+        let directory = tempfile::tempdir().map_err(failed)?;
+        let binary = directory.path().join("program");
+        let mut command = Command::new(&self.program);
+        command.args(["-std=gnu11", "-x", "c"]).args(options).arg("-o").arg(&binary).arg("-");
+        run(command, text, "the compiler")?;
+        let mut command = Command::new(&binary);
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().map(|status| status.code()).map_err(failed)
+    }
+
     /// Compiles a program with the given options, runs it, and gives back what it prints.
     ///
     /// # Errors

@@ -12,6 +12,8 @@
 //! | `shrink` | smaller nets and formulas that fail in the same way |
 //! | `random_c` | small multi-threaded C programs, and formulas about them |
 //! | `random_expr` | C integer expressions without undefined behaviour |
+//! | `random_memory` | sequential C programs about memory, with a checksum |
+//! | `random_threads` | threads that work on shared structs through pointers, and schedules for them |
 //! | `compiler` | the system's C compiler, where there is one |
 //!
 //! Everything random is a function of a seed, and every failure prints its seed. Nothing here is fast, and
@@ -26,7 +28,9 @@ mod product;
 mod random_c;
 mod random_expr;
 mod random_formula;
+mod random_memory;
 mod random_net;
+mod random_threads;
 mod reference;
 mod reference_engine;
 mod shrink;
@@ -39,7 +43,9 @@ pub use lasso::{Lasso, random_lasso};
 pub use random_c::{ProgramConfig, RandomProgram, random_c_formula, random_c_program};
 pub use random_expr::{CType, ExprConfig, Printing, RandomExpr, TypedVariable, random_expr};
 pub use random_formula::{random_atoms, random_formula};
+pub use random_memory::{RandomMemory, random_memory};
 pub use random_net::{NetConfig, random_net};
+pub use random_threads::{RandomThreads, random_threads, random_threads_formula};
 pub use reference::{Caveats, ReachableEdge, ReachableGraph, RefAnswer, RefVerdict};
 pub use reference_engine::Reference;
 pub use shrink::shrink;

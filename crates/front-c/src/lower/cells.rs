@@ -6,7 +6,7 @@ use pdnet_net::{Base, BinaryOp, CellData, Domain, Expr, IntType, Net, Place, Pla
 use pdnet_source::{Diagnostic, Span};
 
 use super::points_to::Home;
-use super::shape::{Dimension, Leaf, Shape, shape_of};
+use super::shape::{Dimension, Leaf, Shape, shape_of, words_of};
 use super::{Lowerer, flow};
 use crate::tree::{Expr as TreeExpr, Init, InitStep, Storage, Variable};
 use crate::types::{DataModel, QualType, Type};
@@ -57,12 +57,17 @@ impl Target {
 
     /// What the cell holds after a value was written.
     pub(crate) fn stored_value(&self, value: &Expr) -> Expr {
+        self.stored_over(self.cell(), value)
+    }
+
+    /// The same where this is what the cell held.
+    pub(crate) fn stored_over(&self, old: Expr, value: &Expr) -> Expr {
         let Some(Slice { shift, bits }) = &self.slice else { return value.clone() };
-        let mask = Expr::Const(if *bits >= 64 { -1 } else { (1 << *bits) - 1 });
+        let mask = Expr::Const(low_bits(u32::from(*bits)));
         let word = |op, left, right| Expr::binary(op, IntType::U64, left, right);
         let hole = word(BinaryOp::Shl, mask.clone(), shift.clone());
         let hole = Expr::unary(pdnet_net::UnaryOp::Not, IntType::U64, hole);
-        let kept = word(BinaryOp::And, self.cell(), hole);
+        let kept = word(BinaryOp::And, old, hole);
         let new = word(BinaryOp::And, value.clone(), mask);
         word(BinaryOp::Or, kept, word(BinaryOp::Shl, new, shift.clone()))
     }
@@ -75,9 +80,19 @@ pub(crate) struct Object {
     /// The type in which it is accessed; of a bit-field, as wide as that is.
     pub(crate) ty: IntType,
     pub(crate) is_bool: bool,
+    /// It is a bit-field: a part of a memory location (C11 3.14), which is written as a whole.
+    pub(crate) is_bits: bool,
 }
 
 impl Object {
+    /// The whole memory location of a bit-field.
+    pub(crate) fn location(&self) -> Expr {
+        self.targets.iter().rev().fold(Expr::Const(0), |otherwise, target| match &target.when {
+            None => target.cell(),
+            Some(when) => Expr::cond(when.clone(), target.cell(), otherwise),
+        })
+    }
+
     pub(crate) fn load(&self) -> Expr {
         self.targets.iter().rev().fold(Expr::Const(0), |otherwise, target| {
             let value = target.load(self.ty);
@@ -87,6 +102,11 @@ impl Object {
             }
         })
     }
+}
+
+/// A number whose lowest bits are 1.
+pub(crate) fn low_bits(bits: u32) -> i64 {
+    if bits >= 64 { -1 } else { (1u64 << bits).wrapping_sub(1).cast_signed() }
 }
 
 /// What an unknown value of the type ranges over: all values where they are few, else a sample.
@@ -155,7 +175,11 @@ impl Lowerer<'_> {
             return Some(Rc::clone(shape));
         }
         let ty = self.home_type(home);
-        match shape_of(self.program, &ty) {
+        let shape = shape_of(self.program, &ty).map(|shape| {
+            let as_bytes = self.survey.points_to.as_bytes.contains(&home);
+            if as_bytes { words_of(shape.size, matches!(home, Home::Heap(_))) } else { shape }
+        });
+        match shape {
             Ok(shape) => {
                 let shape = Rc::new(shape);
                 self.shapes.insert(home, Rc::clone(&shape));
@@ -333,7 +357,7 @@ impl Lowerer<'_> {
                     let found = match part.bits {
                         None => found,
                         Some((shift, bits)) => {
-                            let mask = if bits >= 64 { -1 } else { (1i64 << bits) - 1 };
+                            let mask = low_bits(bits);
                             cells.value.wrap((old & !(mask << shift)) | ((found & mask) << shift))
                         }
                     };

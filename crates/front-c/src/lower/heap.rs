@@ -17,7 +17,7 @@ use super::flow::{binary, frame_key};
 use super::path::{add, scaled};
 use super::pointer::{is_in, offset_of, slot_of, thread_of};
 use super::points_to::Home;
-use super::shape::size_of;
+use super::shape::{Leaf, Shape, size_of};
 use super::step::Step;
 use super::survey::MANY;
 use crate::tree::Expr as TreeExpr;
@@ -120,7 +120,8 @@ impl Lowerer<'_> {
 
     /// Whether an access of some bytes stays in a block of which the size is known only when it runs.
     pub(crate) fn is_inside_block(&mut self, site: usize, address: &Expr, bytes: u64) -> Option<Expr> {
-        if self.survey.points_to.sites[site].size.is_some() {
+        let as_bytes = self.survey.points_to.as_bytes.contains(&Home::Heap(site));
+        if self.survey.points_to.sites[site].size.is_some() && !as_bytes {
             return None;
         }
         let size = self.block_size(site, address);
@@ -266,7 +267,7 @@ impl Lowerer<'_> {
                 continue;
             };
             let from_shape = self.shape(from, span)?;
-            if from_shape.leaves.len() != shape.leaves.len() {
+            if !have_same_layout(&shape, &from_shape) {
                 self.unsupported(span, "`realloc` of a block of another type is");
                 return None;
             }
@@ -281,7 +282,7 @@ impl Lowerer<'_> {
                 ];
                 let (count, from_count) = (leaf.count(), from_leaf.count());
                 for (to_place, from_place) in pairs {
-                    let (Some(to_place), Some(from_place)) = (to_place, from_place) else { continue };
+                    let Some(to_place) = to_place else { continue };
                     for index in 0..count.min(from_count) {
                         let index = Expr::Const(i64::try_from(index).ok()?);
                         let at = |address: &Expr, count: u64| {
@@ -298,7 +299,9 @@ impl Lowerer<'_> {
                             stored: leaf.value,
                             slice: None,
                         };
-                        step.writes.push((target, Expr::Cell(from_place, from_key)));
+                        // What has no note of having been written has always been.
+                        let value = from_place.map_or(Expr::Const(1), |place| Expr::Cell(place, from_key));
+                        step.writes.push((target, value));
                     }
                 }
             }
@@ -348,4 +351,17 @@ impl Lowerer<'_> {
         };
         Some(result)
     }
+}
+
+/// Whether the blocks of two sites have the same parts at the same places, some more often than others.
+fn have_same_layout(one: &Shape, other: &Shape) -> bool {
+    let is_same = |(one, other): (&Leaf, &Leaf)| {
+        let strides = |leaf: &Leaf| -> Vec<u64> { leaf.dimensions.iter().map(|d| d.stride).collect() };
+        // A block of one element is no array.
+        let is_single = one.dimensions.len() != other.dimensions.len();
+        one.offset == other.offset
+            && one.value == other.value
+            && (is_single || strides(one) == strides(other))
+    };
+    one.leaves.len() == other.leaves.len() && one.leaves.iter().zip(&other.leaves).all(is_same)
 }

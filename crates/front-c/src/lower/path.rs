@@ -93,12 +93,16 @@ impl Lowerer<'_> {
                     _ => None,
                 };
                 let room = length.as_ref().map(|_| u64::from(self.options.max_elements));
-                let (Some(stride), Some(count)) = (stride, count.or(room)) else {
+                // An array without a length at the end of a struct goes on to the end of the block.
+                let is_flexible = count.is_none() && matches!(path.root, Root::Pointer(..));
+                let count = count.or(room).or(is_flexible.then_some(0));
+                let (Some(stride), Some(count)) = (stride, count) else {
                     self.unsupported(lvalue.span, "arrays whose length is not constant are");
                     return None;
                 };
                 let value = self.value(index);
                 match length {
+                    _ if is_flexible => {}
                     None => self.check_index(&value, i64::try_from(count).unwrap_or(i64::MAX)),
                     Some(length) => {
                         let inside = Expr::binary(BinaryOp::Lt, IntType::U64, value.clone(), length);
@@ -280,7 +284,8 @@ impl Lowerer<'_> {
             self.unsupported(span, "accessing this part of the object in this way is");
             return None;
         }
-        Some(Object { targets, ty, is_bool })
+        let is_bits = matches!(path.view, View::Bits { .. });
+        Some(Object { targets, ty, is_bool, is_bits })
     }
 
     /// The leaf of a named object that a way ends at, and the key of its cell.
@@ -320,6 +325,11 @@ impl Lowerer<'_> {
         {
             return (*start == Expr::Const(first)).then_some((None, None));
         }
+        // Pointers need more bits than they have in memory where that has 32.
+        let is_wide = matches!(view, View::As(Type::Pointer(_))) && self.pointer_bits() < 64;
+        if is_wide {
+            return None;
+        }
         if let View::As(ty) = view
             && !leaf.is_unit
             && (!shape::is_character(ty) || matches!(leaf.ty, Type::Sync(_)))
@@ -327,7 +337,7 @@ impl Lowerer<'_> {
             return None;
         }
         let distance = add(start.clone(), Expr::Const(-first));
-        let room = i64::try_from(leaf.size).ok()? - i64::try_from(width.div_ceil(8)).ok()?;
+        let room = i64::try_from(leaf.size).ok()? - i64::try_from((bit + width).div_ceil(8)).ok()?;
         let when = Expr::binary(BinaryOp::Le, IntType::U64, distance.clone(), Expr::Const(room.max(0)));
         if when == Expr::Const(0) || room < 0 {
             return None;

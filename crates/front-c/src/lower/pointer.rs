@@ -3,7 +3,7 @@
 //! A pointer is a number. Its lower half is the distance from the start of the object in bytes. The upper
 //! half says which object: 8 bits for the thread that owns it, 8 bits for the depth of the frame or the slot
 //! of the heap that it is in, and the number of the variable, allocation, string or function plus one. Null
-//! is 0, and an integer that became a pointer has no object. An access through a pointer touches every object that
+//! is 0, and a small integer that became a pointer has no object: all bits of its upper half are the same. An access through a pointer touches every object that
 //! points-to analysis allows, each under the condition that the pointer says so; where none is meant, the step is
 //! a fault.
 
@@ -185,7 +185,9 @@ impl Lowerer<'_> {
 
     /// The address of an object becomes a number: only pdnet's own would be known.
     pub(crate) fn check_no_address(&mut self, value: &Expr) {
-        let is_number = Expr::logical_not(object_of(value));
+        let object = object_of(value);
+        let is_negative = Expr::equal(object.clone(), Expr::Const((1 << THREAD_SHIFT) - 1));
+        let is_number = Expr::either(Expr::logical_not(object), is_negative);
         self.add_check(is_number, Fault::AddressAsNumber);
     }
 
@@ -212,8 +214,14 @@ impl Lowerer<'_> {
             self.add_check(alive, Fault::Dangling);
         }
         let valid = found.valid.into_iter().fold(Expr::Const(0), Expr::either);
+        if !found.mixed.is_empty() {
+            let mixed = found.mixed.into_iter().fold(Expr::Const(0), Expr::either);
+            self.add_check(Expr::either(valid.clone(), Expr::logical_not(mixed)), Fault::MixedAccess);
+        }
         self.add_check(valid, Fault::InvalidPointer);
-        Some(Object { targets: found.targets, ty: viewed.ty, is_bool: viewed.is_bool })
+        let is_bits = matches!(view, View::Bits { .. });
+        let Viewed { ty, is_bool, .. } = viewed;
+        Some(Object { targets: found.targets, ty, is_bool, is_bits })
     }
 
     /// The parts of one object that may be meant.
@@ -256,6 +264,12 @@ impl Lowerer<'_> {
             let when = Some(when);
             found.targets.push(Target { when, place, key, stored: leaf.value, slice });
         }
+        if self.may_be_mixed(home, &shape, view) {
+            let end = add(offset.clone(), Expr::Const(i64::try_from(viewed.width.div_ceil(8)).ok()?));
+            let size = self.object_size(home, &shape, address);
+            let inside = Expr::binary(BinaryOp::Le, IntType::U64, end, size);
+            found.mixed.push(Expr::both(is_object.clone(), inside));
+        }
         if let View::As(ty) = view
             && shape::is_character(ty)
         {
@@ -272,6 +286,13 @@ impl Lowerer<'_> {
             found.alive.push(Expr::either(Expr::logical_not(is_object), alive));
         }
         Some(())
+    }
+
+    /// Whether an access inside of the object may be one that the model has no cells for.
+    fn may_be_mixed(&self, home: Home, shape: &Shape, view: &View) -> bool {
+        let is_wide = matches!(view, View::As(Type::Pointer(_))) && self.pointer_bits() < 64;
+        self.survey.points_to.mixed.contains(&home)
+            || (is_wide && shape.leaves.iter().any(|leaf| leaf.is_unit))
     }
 
     fn object_size(&mut self, home: Home, shape: &Shape, address: &Expr) -> Expr {
@@ -335,9 +356,12 @@ impl Lowerer<'_> {
         let is_sliced = match view {
             View::As(ty) => leaf.is_unit || (shape::is_character(ty) && !matches!(leaf.ty, Type::Sync(_))),
             View::Bits { .. } => leaf.is_unit,
-            View::Raw { .. } => false,
+            View::Raw { .. } => leaf.is_unit,
         };
-        let size = viewed.width.div_ceil(8);
+        // Pointers need more bits than they have in memory where that has 32.
+        let is_wide = matches!(view, View::As(_)) && u64::from(viewed.ty.bits) > viewed.width;
+        let is_sliced = is_sliced && !is_wide;
+        let size = (viewed.bit + viewed.width).div_ceil(8);
         if !is_whole && (!is_sliced || leaf.size < size) {
             return None;
         }
@@ -416,4 +440,6 @@ struct Found {
     valid: Vec<Expr>,
     /// All of these must be true.
     alive: Vec<Expr>,
+    /// Where one of these is true and nothing is valid, the model has no cells for the access.
+    mixed: Vec<Expr>,
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pdnet_base::Idx as _;
 use pdnet_source::Span;
 
-use super::shape;
+use super::shape::{self, Spot};
 use crate::tree::{
     Callee, Expr, ExprKind, Function, Init, Lvalue, LvalueKind, Program, Stmt, StmtKind, Storage, Variable,
 };
@@ -79,7 +79,16 @@ pub(crate) struct PointsTo {
     pub(crate) run_once: BTreeSet<Function>,
     /// Objects whose address is a value somewhere, in the order of their numbers.
     numbers: BTreeMap<Home, i64>,
+    /// The types of pointers to objects, where a cast made them.
+    seen_as: BTreeMap<Home, Vec<Type>>,
+    /// Objects that are kept as their bytes, since the program looks at them as if they were others.
+    pub(crate) as_bytes: BTreeSet<Home>,
+    /// Objects that should be but cannot.
+    pub(crate) mixed: BTreeSet<Home>,
 }
+
+/// The most bytes of a variable that is kept as its bytes.
+const MAX_BYTES: u64 = 64;
 
 impl PointsTo {
     /// What the contents of an object can point to.
@@ -305,10 +314,48 @@ pub(crate) fn analyse(program: &Program) -> PointsTo {
         }
     }
     let mut found = analysis.found;
+    find_mixed(program, &mut found);
     for (number, home) in (1..).zip(found.numbers.values_mut()) {
         *home = number;
     }
     found
+}
+
+/// Finds the objects of which the program sees what is not there.
+fn find_mixed(program: &Program, found: &mut PointsTo) {
+    for (&home, types) in &found.seen_as {
+        let object = match home {
+            Home::Variable(variable) => program.variables[variable].ty.ty.clone(),
+            Home::Heap(site) => {
+                let site = &found.sites[site];
+                let element = site.element.clone().unwrap_or(Type::Int(crate::types::IntKind::Char));
+                let size = shape::size_of(program, &element).unwrap_or(1).max(1);
+                let count = site.size.map_or(1, |bytes| bytes.div_ceil(size));
+                Type::Array(Box::new(element.into()), Some(count.max(1)))
+            }
+            Home::Text(_) | Home::Function(_) | Home::Outside => continue,
+        };
+        // Blocks of many sizes are arrays of all that they are seen as.
+        let is_array = matches!(home, Home::Heap(site) if found.sites[site].size.is_none());
+        let spot = if is_array { Spot::All } else { Spot::Some };
+        if types.iter().all(|seen| shape::shows(program, &object, seen, spot)) {
+            continue;
+        }
+        let is_small = match home {
+            Home::Variable(variable) => {
+                let size = shape::size_of(program, &object);
+                let is_parameter = matches!(program.variables[variable].storage, Storage::Param(_));
+                size.is_some_and(|size| (1..=MAX_BYTES).contains(&size)) && !is_parameter
+            }
+            _ => true,
+        };
+        let has_sync = |ty: &Type| shape::has_sync(program, ty);
+        if is_small && !has_sync(&object) && !types.iter().any(has_sync) {
+            found.as_bytes.insert(home);
+        } else {
+            found.mixed.insert(home);
+        }
+    }
 }
 
 struct Analysis<'a> {
@@ -430,6 +477,7 @@ impl Analysis<'_> {
             ExprKind::Cast(operand) => {
                 self.expr(operand);
                 self.note_type(operand, &expr.ty);
+                self.note_view(operand, &expr.ty);
             }
             ExprKind::Binary(_, left, right)
             | ExprKind::PointerDifference(left, right)
@@ -473,6 +521,22 @@ impl Analysis<'_> {
                 }
             }
             LvalueKind::Compound(variable, init) => self.init(*variable, init),
+        }
+    }
+
+    /// Objects that are looked at through a pointer to another type.
+    fn note_view(&mut self, operand: &Expr, ty: &Type) {
+        let (Type::Pointer(to), Type::Pointer(from)) = (ty, &operand.ty) else { return };
+        let is_raw = |ty: &Type| matches!(ty, Type::Void | Type::Function(_)) || shape::is_character(ty);
+        if is_raw(&to.ty) || (!is_raw(&from.ty) && shape::shows(self.program, &from.ty, &to.ty, Spot::Start))
+        {
+            return;
+        }
+        for home in self.value(operand) {
+            let types = self.found.seen_as.entry(home).or_default();
+            if !types.contains(&to.ty) {
+                types.push(to.ty.clone());
+            }
         }
     }
 

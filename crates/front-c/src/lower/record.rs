@@ -4,7 +4,7 @@ use pdnet_net::{Action, Expr, IntType, Place, Scope};
 use pdnet_source::Span;
 
 use super::Lowerer;
-use super::cells::Object;
+use super::cells::{Object, Target};
 use super::flow::frame_key;
 use super::path::{Path, View};
 use super::shape::{Dimension, shape_of};
@@ -80,7 +80,7 @@ impl Lowerer<'_> {
             ExprKind::Load(lvalue) => {
                 let path = self.path(lvalue)?;
                 let objects = self.part_objects(path, &expr.ty, expr.span)?;
-                Some(self.load_parts(&objects, expr.span))
+                Some(self.load_parts(&objects, true, expr.span))
             }
             ExprKind::Assign(target, value) => self.assign_record(target, value, expr.span),
             ExprKind::Call(callee, arguments) => self.call_for_record(callee, arguments, &expr.ty, expr.span),
@@ -124,11 +124,14 @@ impl Lowerer<'_> {
     }
 
     /// Reads parts: each shared one in a step of its own, all others in one.
-    fn load_parts(&mut self, objects: &[Object], span: Span) -> Vec<Expr> {
+    /// `checked`: reading one that was never written is a fault.
+    fn load_parts(&mut self, objects: &[Object], checked: bool, span: Span) -> Vec<Expr> {
         let mut values = Vec::new();
         let mut together = Vec::new();
         for object in objects {
-            self.check_written(object);
+            if checked {
+                self.check_written(object);
+            }
             let value = object.load();
             if self.is_shared_expr(&value) {
                 values.push(self.spill(value, object.ty, span));
@@ -155,22 +158,65 @@ impl Lowerer<'_> {
         value: &TreeExpr,
         span: Span,
     ) -> Option<Vec<Expr>> {
-        let values = self.record_value(value)?;
+        let (values, written) = self.copied_record(value)?;
         let path = self.path(target)?;
-        self.store_record(path, &target.ty.ty, &values, span)?;
+        self.store_record(path, &target.ty.ty, &values, &written, span)?;
         Some(values)
     }
 
+    /// The values of the parts of a struct that is to be copied, and for each whether it was ever written: a copy
+    /// of a part that was not is no read of it (C11 6.2.6.1p6).
+    pub(crate) fn copied_record(&mut self, value: &TreeExpr) -> Option<(Vec<Expr>, Vec<Expr>)> {
+        let ExprKind::Load(lvalue) = &value.kind else {
+            return self.record_value(value).map(|values| (values, Vec::new()));
+        };
+        let path = self.path(lvalue)?;
+        let objects = self.part_objects(path, &value.ty, value.span)?;
+        let written: Vec<Expr> = objects.iter().map(|object| self.is_written(object)).collect();
+        let mut step = Step::new(Action::Assign, self.text(value.span), None);
+        let mut flags = Vec::new();
+        for flag in written {
+            if matches!(flag, Expr::Const(_)) {
+                flags.push(flag);
+                continue;
+            }
+            let temporary = self.fresh_temporary(IntType::U8);
+            step = step.write(temporary, frame_key(), flag);
+            flags.push(Expr::Cell(temporary, frame_key()));
+        }
+        if !step.writes.is_empty() {
+            self.advance(value.span, step);
+        }
+        Some((self.load_parts(&objects, false, value.span), flags))
+    }
+
     /// Writes the parts of a struct: each shared one in a step of its own, all others in one.
-    pub(crate) fn store_record(&mut self, path: Path, ty: &Type, values: &[Expr], span: Span) -> Option<()> {
+    /// `written` says which of the values there are, where that is not all of them.
+    pub(crate) fn store_record(
+        &mut self,
+        path: Path,
+        ty: &Type,
+        values: &[Expr],
+        written: &[Expr],
+        span: Span,
+    ) -> Option<()> {
         let objects = self.part_objects(path, ty, span)?;
         let mut together = Step::new(Action::Assign, self.text(span), None);
-        for (object, value) in objects.iter().zip(values) {
+        let written = written.iter().cloned().chain(std::iter::repeat(Expr::Const(1)));
+        for ((object, value), written) in objects.iter().zip(values).zip(written) {
+            // Parts of one cell are written one after the other: each keeps the bits of the others.
+            let is_written =
+                |target: &Target| together.writes.iter().any(|(old, _)| old.place == target.place);
+            if object.targets.iter().any(|target| target.slice.is_some() && is_written(target)) {
+                let next = Step::new(Action::Assign, self.text(span), None);
+                self.advance(span, std::mem::replace(&mut together, next));
+            }
             if self.is_shared_object(object) {
                 let step = Step::new(Action::Assign, self.text(span), None).write_object(object, value);
-                self.advance(span, self.with_written(step, object));
+                let step = self.with_copied(step, object, &written);
+                self.advance(span, step);
             } else {
-                together = self.with_written(together.write_object(object, value), object);
+                together = self.with_copied(together.write_object(object, value), object, &written);
             }
         }
         if !together.writes.is_empty() {
@@ -228,12 +274,12 @@ impl Lowerer<'_> {
         } else {
             let path = self.whole_path(source?.1)?;
             let objects = self.part_objects(path, &target, span)?;
-            self.load_parts(&objects, span)
+            self.load_parts(&objects, true, span)
         };
         let mut path = self.whole_path(to)?;
         self.fix_path(&mut path, true, span);
         let address = self.path_address(&path);
-        self.store_record(path, &target, &values, span)?;
+        self.store_record(path, &target, &values, &[], span)?;
         Some(address)
     }
 

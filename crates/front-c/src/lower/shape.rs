@@ -273,3 +273,78 @@ pub(crate) fn fits(program: &Program, accessed: &Type, leaf: &Leaf) -> bool {
 pub(crate) fn is_character(ty: &Type) -> bool {
     matches!(ty, Type::Int(IntKind::Char | IntKind::SignedChar | IntKind::UnsignedChar))
 }
+
+/// The shape of an object that is kept as its bytes, in words that are accessed in slices. `in_row`: the words
+/// are the elements of an array, and all of the same size.
+pub(crate) fn words_of(size: u64, in_row: bool) -> Shape {
+    let leaf = |offset, size: u64, dimensions| Leaf {
+        name: String::new(),
+        ty: Type::Int(IntKind::UnsignedLongLong),
+        value: IntType { bits: u8::try_from(size * 8).unwrap_or(64), signed: false },
+        is_unit: true,
+        is_atomic: false,
+        offset,
+        size,
+        dimensions,
+    };
+    let n_words = size.div_ceil(WORD);
+    let leaves = if in_row {
+        vec![leaf(0, WORD, vec![Dimension { stride: WORD, count: n_words }])]
+    } else {
+        (0..n_words).map(|word| leaf(word * WORD, WORD.min(size - word * WORD), vec![])).collect()
+    };
+    Shape { size, leaves }
+}
+
+/// Where a pointer into an object points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spot {
+    /// At its start.
+    Start,
+    /// At one of its parts.
+    Some,
+    /// At any element, where it is an array of what is seen.
+    All,
+}
+
+/// Whether there is in an object what is seen through a pointer to the type. Where there is not, the object is kept
+/// as its bytes.
+pub(crate) fn shows(program: &Program, object: &Type, seen: &Type, spot: Spot) -> bool {
+    let mut seen = seen;
+    while let Type::Array(element, _) = seen {
+        seen = &element.ty;
+    }
+    if is_character(seen) || matches!(seen, Type::Void | Type::Function(_)) {
+        return true;
+    }
+    let shapes = (shape_of(program, &object.clone().into()), shape_of(program, &seen.clone().into()));
+    let (Ok(object), Ok(seen)) = shapes else { return true };
+    let is_at = |part: &Leaf, position: u64| {
+        object.leaves.iter().any(|leaf| {
+            let Some(mut rest) = position.checked_sub(leaf.offset) else { return false };
+            for dimension in &leaf.dimensions {
+                if rest >= dimension.stride.saturating_mul(dimension.count) {
+                    return false;
+                }
+                rest %= dimension.stride.max(1);
+            }
+            if leaf.is_unit {
+                rest + part.size <= leaf.size
+            } else {
+                rest == 0 && fits(program, &part.ty, leaf)
+            }
+        })
+    };
+    let is_shown = |base: u64| {
+        seen.leaves.iter().all(|part| {
+            let second = part.dimensions.iter().filter(|dimension| dimension.count > 1);
+            let mut offsets = std::iter::once(0).chain(second.map(|dimension| dimension.stride));
+            part.count() > 0 && offsets.all(|offset| is_at(part, base + part.offset + offset))
+        })
+    };
+    match spot {
+        Spot::Start => is_shown(0),
+        Spot::Some => is_shown(0) || object.leaves.iter().any(|leaf| is_shown(leaf.offset)),
+        Spot::All => (0..object.size / seen.size.max(1)).all(|element| is_shown(element * seen.size)),
+    }
+}

@@ -240,9 +240,9 @@ impl Lowerer<'_> {
             None => self.leave_uninitialised(variable, span),
             Some(Init::Sync(kind)) => self.reset_sync(variable, *kind, span),
             Some(Init::Value(value)) if matches!(data.ty.ty, Type::Record(_)) => {
-                let Some(values) = self.record_value(value) else { return };
+                let Some((values, written)) = self.copied_record(value) else { return };
                 let path = self.variable_path(variable);
-                self.store_record(path, &data.ty.ty, &values, span.to(value.span));
+                self.store_record(path, &data.ty.ty, &values, &written, span.to(value.span));
             }
             Some(Init::Value(value)) => {
                 let span = span.to(value.span);
@@ -331,6 +331,34 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Makes the notes of what was written before any function is lowered: also those that reach the local
+    /// through a pointer take part in them.
+    pub(crate) fn declare_notes(&mut self) {
+        for function in self.survey.reachable.clone() {
+            let Some(body) = &self.program.functions[function].body else { continue };
+            let mut found = Vec::new();
+            body.stmts.iter().for_each(|stmt| collect_uninitialised(stmt, &mut found));
+            for (variable, span) in found {
+                if self.survey.points_to.number(Home::Variable(variable)).is_some() {
+                    self.add_notes(variable, span);
+                }
+            }
+        }
+    }
+
+    /// Adds the places that say which parts of a local were written.
+    fn add_notes(&mut self, variable: Variable, span: Span) {
+        let home = Home::Variable(variable);
+        let Some(shape) = self.shape(home, span) else { return };
+        for (position, leaf) in shape.leaves.iter().enumerate() {
+            if matches!(leaf.ty, Type::Sync(_) | Type::Thread) || leaf.count() == 0 {
+                continue;
+            }
+            let Some(place) = self.leaf_place(home, position, span) else { return };
+            self.add_shadow(place);
+        }
+    }
+
     /// A local without an initialiser has an arbitrary value. Where nobody reads it before it is written,
     /// the step goes again when the function is finished.
     fn uninitialised_variable(&mut self, variable: Variable, int: IntType, is_bool: bool, span: Span) {
@@ -408,7 +436,7 @@ impl Lowerer<'_> {
         let mut records = Vec::new();
         for (path, value) in items {
             if matches!(value.ty, Type::Record(_)) {
-                let Some(parts) = self.record_value(value) else { return };
+                let Some(parts) = self.copied_record(value) else { return };
                 records.push((path, &value.ty, parts));
                 continue;
             }
@@ -425,7 +453,7 @@ impl Lowerer<'_> {
                 None if shape.leaves[part.leaf].is_bool() => Expr::truth(lowered),
                 None => lowered,
                 Some((shift, bits)) => {
-                    let mask = if bits >= 64 { -1 } else { (1i64 << bits) - 1 };
+                    let mask = cells::low_bits(bits);
                     let word = |op, left, right| Expr::binary(op, IntType::U64, left, right);
                     let new = word(pdnet_net::BinaryOp::And, lowered, Expr::Const(mask));
                     let new = word(pdnet_net::BinaryOp::Shl, new, Expr::Const(i64::from(shift)));
@@ -448,7 +476,7 @@ impl Lowerer<'_> {
             let Some(way) = self.init_path(variable, path) else {
                 return self.unsupported(span, "this initialiser is");
             };
-            self.store_record(way, ty, &parts, span);
+            self.store_record(way, ty, &parts.0, &parts.1, span);
         }
     }
 
@@ -591,6 +619,17 @@ fn collect_cases(stmt: &Stmt, labels: &mut Vec<(Option<(i128, i128)>, Span)>) {
         | StmtKind::Return(_)
         | StmtKind::Asm => {}
     }
+}
+
+/// The locals that are declared without an initialiser.
+fn collect_uninitialised(stmt: &Stmt, found: &mut Vec<(Variable, Span)>) {
+    let list = std::cell::RefCell::new(found);
+    any_part(stmt, &|kind| {
+        if let StmtKind::Declare(variable, None) = kind {
+            list.borrow_mut().push((*variable, stmt.span));
+        }
+        false
+    });
 }
 
 /// Whether there is a `switch` in the statement.

@@ -139,7 +139,7 @@ pub(crate) fn survey(program: &Program) -> Survey {
     result.n_keys = count_keys(&facts, &points_to, &in_threads);
     result.only_main = result.reachable.iter().copied().filter(|f| !in_threads.contains(f)).collect();
     find_shared(program, &points_to, &facts, &in_threads, &mut result);
-    result.outlived = outlived(program, &points_to);
+    result.outlived = outlived(program, &points_to, &facts, &result.recursive);
     result.points_to = points_to;
     result
 }
@@ -321,7 +321,12 @@ fn find_shared(
 }
 
 /// Objects to which pointers get that may live longer than a frame.
-fn outlived(program: &Program, points_to: &PointsTo) -> BTreeSet<Home> {
+fn outlived(
+    program: &Program,
+    points_to: &PointsTo,
+    facts: &BTreeMap<Function, Facts>,
+    recursive: &BTreeSet<Function>,
+) -> BTreeSet<Home> {
     let mut found = points_to.escaped(program);
     let mut queue: Vec<Home> = points_to.returned().collect();
     queue.extend((0..points_to.sites.len()).flat_map(|site| points_to.contents(Home::Heap(site))));
@@ -329,6 +334,26 @@ fn outlived(program: &Program, points_to: &PointsTo) -> BTreeSet<Home> {
         if found.insert(home) {
             queue.extend(points_to.contents(home));
         }
+    }
+    // A local of a function may keep a pointer to one of the functions that it calls.
+    let owner = |home: Home| match home {
+        Home::Variable(variable) => match program.variables[variable].storage {
+            Storage::Local(function) | Storage::Param(function) => Some(function),
+            _ => None,
+        },
+        Home::Heap(_) | Home::Text(_) | Home::Function(_) | Home::Outside => None,
+    };
+    for variable in program.variables.indices() {
+        let home = Home::Variable(variable);
+        let Some(keeper) = owner(home) else { continue };
+        let others = points_to.contents(home).filter_map(|to| owner(to).map(|function| (to, function)));
+        let others: Vec<(Home, Function)> = others.collect();
+        if others.iter().all(|(_, function)| *function == keeper && !recursive.contains(function)) {
+            continue;
+        }
+        let below =
+            reach(facts, facts.get(&keeper).into_iter().flat_map(|found| found.calls.keys().copied()));
+        found.extend(others.iter().filter(|(_, function)| below.contains(function)).map(|(to, _)| *to));
     }
     found
 }

@@ -530,12 +530,23 @@ impl Lowerer<'_> {
             // The checks that are pending concern the value and the index alike: all are made now.
             value = self.spill(value, object.ty, span);
         }
-        let may_change = object.targets.iter().any(|target| self.shared_cells.contains(&target.place));
+        let may_change = self.may_change_before_use(object);
         if wanted && may_change && !self.is_stable(&value) {
             return self.update_in_one_step(object, value, false, true, span);
         }
-        let step = Step::new(Action::Assign, self.text(span), None);
-        self.advance(span, self.with_written(step.write_object(object, &value), object));
+        let mut step = Step::new(Action::Assign, self.text(span), None);
+        if object.is_bits && writes_shared {
+            // The bits around it are read first, and written again: another thread may come between.
+            let old = self.spill(object.location(), IntType::U64, span);
+            let stored = |target: &Target| {
+                let whole = Target { slice: None, ..target.clone() };
+                (whole, target.stored_over(old.clone(), &value))
+            };
+            step.writes.extend(object.targets.iter().map(stored));
+        } else {
+            step = step.write_object(object, &value);
+        }
+        self.advance(span, self.with_written(step, object));
         // A private object keeps its value until the reader comes; of a shared one we know what was written.
         if writes_shared || self.is_stable(&value) { value } else { object.load() }
     }
@@ -619,6 +630,32 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Whether all cells of an object were written.
+    pub(crate) fn is_written(&self, object: &Object) -> Expr {
+        let noted = object.targets.iter().filter_map(|target| Some((target, self.shadow_of(target.place)?)));
+        noted.fold(Expr::TRUE, |all, (target, written)| {
+            let is_written = Expr::Cell(written, target.key.clone());
+            let is_fine = match &target.when {
+                None => is_written,
+                Some(when) => Expr::either(Expr::logical_not(when.clone()), is_written),
+            };
+            Expr::both(all, is_fine)
+        })
+    }
+
+    /// Notes that the step writes the cell where the condition is true; where nobody notes that, it must be.
+    pub(crate) fn with_copied(&mut self, mut step: Step, object: &Object, written: &Expr) -> Step {
+        for target in &object.targets {
+            if let Some(place) = self.shadow_of(target.place) {
+                let shadow = Target { place, stored: IntType::U8, slice: None, ..target.clone() };
+                step.writes.push((shadow, written.clone()));
+            } else {
+                self.add_check(written.clone(), Fault::Uninitialised);
+            }
+        }
+        step
+    }
+
     /// Notes that the step writes the cell.
     pub(crate) fn with_written(&self, mut step: Step, object: &Object) -> Step {
         for target in &object.targets {
@@ -633,6 +670,21 @@ impl Lowerer<'_> {
     /// Whether the object is, or may be, shared.
     pub(crate) fn is_shared_object(&self, object: &Object) -> bool {
         object.targets.iter().any(|target| self.is_shared_cell(target.place))
+    }
+
+    /// Whether reading an object right after it was written may give something else than what was written:
+    /// another thread may have come between, or, as in `a[a[0]] = x`, the write may change which object is meant.
+    fn may_change_before_use(&self, object: &Object) -> bool {
+        let is_target = |place| object.targets.iter().any(|target| target.place == place);
+        let decides = |target: &Target| {
+            let shift = target.slice.as_ref().map(|slice| &slice.shift);
+            let mut found = false;
+            for part in target.key.iter().chain(&target.when).chain(shift) {
+                part.walk(&mut |part| found |= matches!(part, Expr::Cell(place, _) if is_target(*place)));
+            }
+            found
+        };
+        object.targets.iter().any(|target| self.shared_cells.contains(&target.place) || decides(target))
     }
 
     /// Whether finding the object touches a shared cell.
@@ -707,7 +759,7 @@ impl Lowerer<'_> {
     ) -> Expr {
         let mut step = Step::new(Action::Assign, self.text(span), None);
         let mut result = object.load();
-        let may_change = object.targets.iter().any(|target| self.shared_cells.contains(&target.place));
+        let may_change = self.may_change_before_use(object);
         if wanted && (postfix || may_change) {
             let temporary = self.fresh_temporary(object.ty);
             let kept = if postfix { object.load() } else { new.clone() };

@@ -7,6 +7,7 @@ use pdnet_logic::{Formula, parse_formula};
 use pdnet_net::{Action, Interpreter, Successor, verify_net};
 use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
 
+#[allow(dead_code, reason = "some tests choose how to load")]
 /// Loads and lowers a program that stands behind some declarations, or gives the diagnostics as text.
 pub(crate) fn lowered(
     prelude: &str,
@@ -14,12 +15,23 @@ pub(crate) fn lowered(
     formulas: &[&str],
     options: &LowerOptions,
 ) -> Result<Lowered, String> {
+    lowered_with(prelude, text, formulas, options, &Options::default())
+}
+
+/// The same with other options for loading, such as the data model.
+pub(crate) fn lowered_with(
+    prelude: &str,
+    text: &str,
+    formulas: &[&str],
+    options: &LowerOptions,
+    loading: &Options,
+) -> Result<Lowered, String> {
     let mut map = SourceMap::new();
     let file = map.add("test.i", format!("{prelude}{text}"));
     let show = |map: &SourceMap, diagnostics: &[Diagnostic]| {
         diagnostics.iter().map(|diagnostic| render(map, diagnostic, ColorChoice::Plain)).collect::<String>()
     };
-    let loaded = load_preprocessed(&mut map, file, &Options::default());
+    let loaded = load_preprocessed(&mut map, file, loading);
     let loaded = loaded.map_err(|diagnostics| show(&map, &diagnostics))?;
     let mut parsed: Vec<Formula> = Vec::new();
     for formula in formulas {
