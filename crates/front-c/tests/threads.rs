@@ -115,6 +115,11 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "deadlocks",
     ),
     (
+        "a mutex that is given its initialiser later",
+        "pthread_mutex_t m; int main(void) { pthread_mutex_lock(&m); m = (pthread_mutex_t){ 1 }; pthread_mutex_lock(&m); __pdnet_assert(!pthread_mutex_lock(&m)); return 0; }",
+        "fine",
+    ),
+    (
         "attributes by pointer, or none",
         "pthread_mutex_t m, n; int set(pthread_mutex_t *m, pthread_mutexattr_t *a) { return pthread_mutex_init(m, a); } int main(void) { pthread_mutexattr_t a; int k; pthread_mutexattr_init(&a); __pdnet_assert(pthread_mutexattr_settype(&a, 9) == 22); pthread_mutexattr_settype(&a, 2); pthread_mutexattr_gettype(&a, &k); __pdnet_assert(k == 2); set(&m, &a); set(&n, 0); pthread_mutex_lock(&m); __pdnet_assert(pthread_mutex_lock(&m) == 35); pthread_mutex_lock(&n); pthread_mutex_lock(&n); return 0; }",
         "deadlocks",

@@ -447,3 +447,24 @@ fn databases_that_are_wrong() {
         assert_database(database, &[], expected);
     }
 }
+
+#[test]
+fn errno_is_one_variable() {
+    assert_linked(
+        &[
+            ("a.c", "void g(void);\nint main(void) { g(); return 0; }\n"),
+            ("b.c", "int *__errno_location(void);\nvoid g(void) { *__errno_location() = 1; }\n"),
+            ("c.c", "int *__errno_location(void);\nint h(void) { return *__errno_location(); }\n"),
+        ],
+        expect![[r#"
+            thread_local errno: int
+            g(): void
+              errno = 1
+            main(): int
+              g()
+              return 0
+            h(): int
+              return [errno]
+        "#]],
+    );
+}
