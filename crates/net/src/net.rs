@@ -151,6 +151,9 @@ pub struct PlaceData {
     /// Plain memory of the program, on which two threads can race ([`crate::Interpreter::races`]). Locks,
     /// objects that are atomic by their type, and what pdnet made for itself are not.
     pub memory: bool,
+    /// Some steps access parts of its cells, bit-fields aside. Two accesses to one cell may then be to different
+    /// parts of it, so that a race on it is not certain.
+    pub parts: bool,
 }
 
 impl PlaceData {
@@ -423,6 +426,7 @@ impl Net {
             pos: None,
             internal: false,
             memory: false,
+            parts: false,
         })
     }
 
@@ -442,6 +446,7 @@ impl Net {
             pos: None,
             internal: false,
             memory: false,
+            parts: false,
         })
     }
 

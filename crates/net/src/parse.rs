@@ -161,6 +161,7 @@ impl Parser {
         let pos = self.pos()?;
         let internal = self.eat("internal");
         let memory = self.eat("memory");
+        let parts = self.eat("parts");
         let form = match self.bare()?.as_str() {
             "tokens" => {
                 let mut initial = Vec::new();
@@ -172,7 +173,7 @@ impl Parser {
             "cells" => PlaceForm::Cells(self.cells()?),
             _ => return Err(self.expected("tokens or cells")),
         };
-        net.places.push(PlaceData { name, kind, color, form, function, pos, internal, memory });
+        net.places.push(PlaceData { name, kind, color, form, function, pos, internal, memory, parts });
         Ok(())
     }
 

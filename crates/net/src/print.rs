@@ -42,6 +42,9 @@ impl fmt::Display for Net {
             if data.memory {
                 write!(f, " memory")?;
             }
+            if data.parts {
+                write!(f, " parts")?;
+            }
             match &data.form {
                 PlaceForm::Tokens { initial } => {
                     write!(f, " tokens")?;

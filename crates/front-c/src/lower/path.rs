@@ -278,6 +278,7 @@ impl Lowerer<'_> {
             if n > 0 {
                 key.push(flat_index(&path.indices[..n]));
             }
+            self.net.places[place].parts |= found.1.is_some() && !matches!(path.view, View::Bits { .. });
             targets.push(Target { when: found.0, place, key, stored: leaf.value, slice: found.1 });
         }
         if targets.is_empty() {

@@ -262,6 +262,7 @@ impl Lowerer<'_> {
                 when = Expr::both(when, binary(BinaryOp::Le, add(offset_of(address), end), bytes));
             }
             let when = Some(when);
+            self.net.places[place].parts |= slice.is_some() && !matches!(view, View::Bits { .. });
             found.targets.push(Target { when, place, key, stored: leaf.value, slice });
         }
         if self.may_be_mixed(home, &shape, view) {
