@@ -22,6 +22,7 @@
 
 mod action;
 mod builder;
+mod contested;
 mod dependence;
 mod expr;
 mod float;

@@ -257,9 +257,10 @@ impl Lowerer<'_> {
         let name = format!("{}{}", self.home_name(home), data.name);
         let place = self.net.add_cells(&name, cells);
         self.net.places[place].pos = self.home_span(home).and_then(|span| self.pos(span));
-        self.net.places[place].memory =
-            !matches!(data.ty, Type::Sync(_)) && !data.is_atomic && !matches!(home, Home::Text(_));
-        if self.survey.shared.contains(&home) {
+        let is_shared = self.survey.shared.contains(&home);
+        // What only one thread can come to cannot be raced for.
+        self.net.places[place].memory = is_shared && !matches!(data.ty, Type::Sync(_)) && !data.is_atomic;
+        if is_shared {
             self.shared_cells.insert(place);
         }
         self.cells.insert((home, leaf), place);

@@ -1,0 +1,149 @@
+//! Memory that two threads can come to: what a data race needs, found without a search.
+//!
+//! A function runs in the threads that start in it or in a function that calls it, directly or not. Two steps of
+//! such functions are of two threads where the threads start in different functions, or where several can start
+//! in the same one. A cell of memory can be raced for only where two such steps touch its place, one of them
+//! writes it, not both are atomic operations, and the cells are not each thread's own. Where there is no such
+//! place, there is no data race, whatever the number of threads and the values of inputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::net::{ArcData, Function, Place, PlaceForm, Scope, TransitionData};
+use crate::{Action, Expr, Net};
+
+/// What the threads that start in one function do to a place.
+#[derive(Clone, Copy, Debug, Default)]
+struct Touches {
+    reads: bool,
+    writes: bool,
+    plain_reads: bool,
+    plain_writes: bool,
+}
+
+impl Touches {
+    const fn conflicts(self, other: Self) -> bool {
+        (self.plain_writes && (other.reads || other.writes))
+            || (self.writes && (other.plain_reads || other.plain_writes))
+    }
+}
+
+impl Net {
+    /// The places with memory that two threads may touch at once, one of them writing.
+    #[must_use]
+    pub fn contested_memory(&self) -> BTreeSet<Place> {
+        let starts = self.thread_starts();
+        let calls = self.calls();
+        let reached: BTreeMap<Function, BTreeSet<Function>> =
+            starts.keys().map(|&start| (start, reach(&calls, start))).collect();
+        let shared = self.shared_memory();
+        let mut touches: BTreeMap<(Place, Function), Touches> = BTreeMap::new();
+        for data in &self.transitions {
+            for (place, writes) in data.arcs.iter().filter_map(access) {
+                if !shared.contains(&place) {
+                    continue;
+                }
+                for start in starts.keys().filter(|start| reached[start].contains(&data.function)) {
+                    let touched = touches.entry((place, *start)).or_default();
+                    touched.reads |= !writes;
+                    touched.writes |= writes;
+                    touched.plain_reads |= !writes && !data.atomic;
+                    touched.plain_writes |= writes && !data.atomic;
+                }
+            }
+        }
+        let mut contested = BTreeSet::new();
+        for (&(place, start), &mine) in &touches {
+            for (&(_, other), &theirs) in
+                touches.range((place, pdnet_base::Idx::new(0))..).take_while(|(k, _)| k.0 == place)
+            {
+                let are_two = start != other || starts[&start] > 1;
+                if are_two && mine.conflicts(theirs) {
+                    contested.insert(place);
+                }
+            }
+        }
+        contested
+    }
+
+    /// The functions that threads start in, with how many can: one, or more than one.
+    fn thread_starts(&self) -> BTreeMap<Function, u32> {
+        let mut starts: BTreeMap<Function, u32> = BTreeMap::new();
+        for data in &self.places {
+            if let (PlaceForm::Tokens { initial }, Some(function)) = (&data.form, data.function)
+                && !initial.is_empty()
+            {
+                let count = starts.entry(function).or_default();
+                *count = count.saturating_add(u32::try_from(initial.len()).unwrap_or(u32::MAX));
+            }
+        }
+        for data in &self.transitions {
+            for function in self.entered(data, false) {
+                // How often the step fires is not looked into.
+                starts.insert(function, 2);
+            }
+        }
+        starts
+    }
+
+    /// The functions to whose places a step puts frames: of the thread that moves, or of others.
+    fn entered<'a>(&'a self, data: &'a TransitionData, own: bool) -> impl Iterator<Item = Function> + 'a {
+        let mover = Expr::Var(TransitionData::thread_var());
+        let places = data.arcs.iter().filter_map(move |arc| match arc {
+            ArcData::Put { place, token } if (token.first() == Some(&mover)) == own => Some(*place),
+            _ => None,
+        });
+        places.filter_map(|place| self.places[place].function.filter(|_| self.is_frame_place(place)))
+    }
+
+    /// The functions to whose places the steps of each function put tokens of the same thread.
+    fn calls(&self) -> BTreeMap<Function, BTreeSet<Function>> {
+        let mut calls: BTreeMap<Function, BTreeSet<Function>> = BTreeMap::new();
+        for data in &self.transitions {
+            let entered: Vec<Function> = self.entered(data, true).collect();
+            calls.entry(data.function).or_default().extend(entered);
+        }
+        calls
+    }
+
+    /// Memory whose cells are not each thread's own.
+    fn shared_memory(&self) -> BTreeSet<Place> {
+        let mut shared = BTreeSet::new();
+        for data in &self.transitions {
+            for arc in &data.arcs {
+                let (ArcData::Read { place, key, .. } | ArcData::Write { place, key, .. }) = arc else {
+                    continue;
+                };
+                if !self.places[*place].memory {
+                    continue;
+                }
+                let scope = self.places[*place].cells().map(|cells| cells.scope);
+                let is_own = key.first() == Some(&Expr::Var(TransitionData::thread_var()));
+                // The step that makes a thread gives it its first values, before it can move.
+                let is_first = data.action == Action::Create && matches!(arc, ArcData::Write { .. });
+                if matches!(scope, Some(Scope::Global)) || !(is_own || is_first) {
+                    shared.insert(*place);
+                }
+            }
+        }
+        shared
+    }
+}
+
+fn access(arc: &ArcData) -> Option<(Place, bool)> {
+    match arc {
+        ArcData::Read { place, .. } => Some((*place, false)),
+        ArcData::Write { place, .. } => Some((*place, true)),
+        _ => None,
+    }
+}
+
+fn reach(calls: &BTreeMap<Function, BTreeSet<Function>>, start: Function) -> BTreeSet<Function> {
+    let mut seen = BTreeSet::new();
+    let mut queue = vec![start];
+    while let Some(function) = queue.pop() {
+        if seen.insert(function) {
+            queue.extend(calls.get(&function).into_iter().flatten());
+        }
+    }
+    seen
+}
