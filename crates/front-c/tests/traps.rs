@@ -198,6 +198,11 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "struct ctx { int sum; int scale; }; void each(int *a, int n, void (*f)(int, void *), void *c) { while (n-- > 0) f(*a++, c); } void acc(int x, void *c) { struct ctx *k = c; k->sum += x * k->scale; } int main(void) { int a[3] = { 1, 2, 3 }; struct ctx k = { .scale = 2 }; each(a, 3, acc, &k); A(k.sum == 12); return 0; }",
         "fine",
     ),
+    (
+        "functions of many types in one struct",
+        "struct big { int a[2]; }; int log_; void ini(void) { log_ = 1; } int get(int x) { return x + 1; } struct big mk(int x) { struct big b = { { x, x + 1 } }; return b; } int sum(struct big b) { return b.a[0] + b.a[1]; } double half(double d) { return d / 2; } struct ops { void (*ini)(void); int (*get)(int); struct big (*mk)(int); int (*sum)(struct big); double (*half)(double); } o = { ini, get, mk, sum, half }; int main(void) { struct ops *p = &o; p->ini(); A(log_ == 1 && p->get(3) == 4 && p->sum(p->mk(2)) == 5 && p->half(3) == 1.5); o.get = 0; return 0; }",
+        "fine",
+    ),
     ("a function that is null", "void (*f)(void); int main(void) { f(); return 0; }", "null-pointer"),
     (
         "unions of pointers and numbers",
