@@ -203,6 +203,21 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "struct big { int a[2]; }; int log_; void ini(void) { log_ = 1; } int get(int x) { return x + 1; } struct big mk(int x) { struct big b = { { x, x + 1 } }; return b; } int sum(struct big b) { return b.a[0] + b.a[1]; } double half(double d) { return d / 2; } struct ops { void (*ini)(void); int (*get)(int); struct big (*mk)(int); int (*sum)(struct big); double (*half)(double); } o = { ini, get, mk, sum, half }; int main(void) { struct ops *p = &o; p->ini(); A(log_ == 1 && p->get(3) == 4 && p->sum(p->mk(2)) == 5 && p->half(3) == 1.5); o.get = 0; return 0; }",
         "fine",
     ),
+    (
+        "a block of characters of unknown size as storage",
+        "int main(void) { int n = 12; char *m = malloc(n); int *p = (int *)m; p[2] = 5; m[4] = 1; A(m[8] == 5 && m[9] == 0); struct s { char c; short h; } *q = (struct s *)(m + 4); q->h = 7; A(m[6] == 7 && q->c == 1); free(m); return 0; }",
+        "fine",
+    ),
+    (
+        "an object that is smaller than what it is seen as",
+        "struct job { int k, v; }; int id = 1; int use(void *p) { struct job *j = p; return j->k == 1 ? 0 : j->v; } int main(void) { struct job j = { 2, 5 }; A(use(&id) == 0 && use(&j) == 5); struct job *b = (struct job *)&id; return b->v; }",
+        "invalid-pointer",
+    ),
+    (
+        "a library function through a pointer",
+        "void (*release)(void *) = free; int main(void) { int *p = malloc(4); release(p); return 0; }",
+        "error[unsupported]",
+    ),
     ("a function that is null", "void (*f)(void); int main(void) { f(); return 0; }", "null-pointer"),
     (
         "unions of pointers and numbers",
@@ -791,7 +806,7 @@ fn programs_do_what_c_says() {
             Ok(lowered) => runs::explore(&lowered).words(),
             Err(error) => error,
         };
-        if found != *expected {
+        if found != *expected && !(expected.starts_with("error") && found.starts_with(expected)) {
             let _ = writeln!(wrong, "{name}: expected {expected}, found {found}");
         }
     }
