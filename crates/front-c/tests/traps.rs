@@ -198,6 +198,26 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "struct ctx { int sum; int scale; }; void each(int *a, int n, void (*f)(int, void *), void *c) { while (n-- > 0) f(*a++, c); } void acc(int x, void *c) { struct ctx *k = c; k->sum += x * k->scale; } int main(void) { int a[3] = { 1, 2, 3 }; struct ctx k = { .scale = 2 }; each(a, 3, acc, &k); A(k.sum == 12); return 0; }",
         "fine",
     ),
+    (
+        "functions of many types in one struct",
+        "struct big { int a[2]; }; int log_; void ini(void) { log_ = 1; } int get(int x) { return x + 1; } struct big mk(int x) { struct big b = { { x, x + 1 } }; return b; } int sum(struct big b) { return b.a[0] + b.a[1]; } double half(double d) { return d / 2; } struct ops { void (*ini)(void); int (*get)(int); struct big (*mk)(int); int (*sum)(struct big); double (*half)(double); } o = { ini, get, mk, sum, half }; int main(void) { struct ops *p = &o; p->ini(); A(log_ == 1 && p->get(3) == 4 && p->sum(p->mk(2)) == 5 && p->half(3) == 1.5); o.get = 0; return 0; }",
+        "fine",
+    ),
+    (
+        "a block of characters of unknown size as storage",
+        "int main(void) { int n = 12; char *m = malloc(n); int *p = (int *)m; p[2] = 5; m[4] = 1; A(m[8] == 5 && m[9] == 0); struct s { char c; short h; } *q = (struct s *)(m + 4); q->h = 7; A(m[6] == 7 && q->c == 1); free(m); return 0; }",
+        "fine",
+    ),
+    (
+        "an object that is smaller than what it is seen as",
+        "struct job { int k, v; }; int id = 1; int use(void *p) { struct job *j = p; return j->k == 1 ? 0 : j->v; } int main(void) { struct job j = { 2, 5 }; A(use(&id) == 0 && use(&j) == 5); struct job *b = (struct job *)&id; return b->v; }",
+        "invalid-pointer",
+    ),
+    (
+        "a library function through a pointer",
+        "void (*release)(void *) = free; int main(void) { int *p = malloc(4); release(p); return 0; }",
+        "error[unsupported]",
+    ),
     ("a function that is null", "void (*f)(void); int main(void) { f(); return 0; }", "null-pointer"),
     (
         "unions of pointers and numbers",
@@ -288,6 +308,11 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "a buffer of characters as storage",
         "char buf[16]; struct h { int n; char c; }; int main(void) { struct h *h = (struct h *)buf; h->n = 0x10203; h->c = 4; A(buf[0] == 3 && h->n == 0x10203 && buf[4] == 4); buf[1] = 9; A(h->n == 0x10903); long *l = (long *)(buf + 8); *l = -1; A(buf[15] == -1); return 0; }",
         "fine",
+    ),
+    (
+        "a part that is not what it is seen as, by way of void",
+        "struct s { int n; long l; } s; int main(void) { void *v = &s; int *p = v; *p = 1; v = &s.l; p = v; *p = 2; return 0; }",
+        "mixed-access",
     ),
     (
         "a large buffer as storage has no model",
@@ -649,6 +674,66 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "struct s { int a; } g = { 1 }, *p = &g; void *f(void *q) { p = 0; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); struct s *l = p; if (l && l->a) A(l->a == 1); return 0; }",
         "fine",
     ),
+    (
+        "an initialised buffer as storage",
+        "char b[8] = \"abc\"; int main(void) { A(*(int *)b == 0x636261); char l[8] = { 1, 2, [4] = 7 }; int *p = (int *)l; A(p[0] == 0x201 && p[1] == 7); memset(l, 1, sizeof l); A(p[1] == 0x1010101); struct s { short a; short b; } q = { 1, 2 }; A(*(int *)&q == 0x20001); return 0; }",
+        "fine",
+    ),
+    (
+        "a local that is new in each turn",
+        "int main(void) { for (int i = 0; i < 2; i++) { int x; int *p = &x; if (i == 0) *p = 5; A(x == 5); } return 0; }",
+        "uninitialised",
+    ),
+    (
+        "a struct by value through a function pointer",
+        "struct v { int a; char c; }; struct v f1(struct v v, int n) { v.a += n; return v; } struct v f2(struct v v, int n) { v.c = n; return v; } int main(void) { struct v (*t[2])(struct v, int) = { f1, f2 }; struct v v = { 1, 2 }; for (int i = 0; i < 4; i++) v = t[i & 1](v, i); A(v.a == 3 && v.c == 3); A(t[1](t[0](v, 4), 9).c == 9); return 0; }",
+        "fine",
+    ),
+    (
+        "a switch into a loop",
+        "int main(void) { int a[7], n = 7, *p = a, i = (n + 3) / 4; switch (n % 4) { case 0: do { *p++ = n; case 3: *p++ = n; case 2: *p++ = n; case 1: *p++ = n; } while (--i > 0); } A(p - a == 7 && a[6] == 7); return 0; }",
+        "fine",
+    ),
+    (
+        "an atomic function on a part",
+        "struct s { char c; int n; long l; } s; union u { int i; unsigned char b[4]; } u; int main(void) { struct s *p = &s; A(__atomic_fetch_add(&p->n, 2, 5) == 0 && s.n == 2); long o = 0; A(__atomic_compare_exchange_n(&p->l, &o, 7, 0, 5, 5) && s.l == 7); A(!__atomic_compare_exchange_n(&p->l, &o, 8, 0, 5, 5) && o == 7); __atomic_store_n(&u.i, 0x102, 5); A(u.b[1] == 1 && __sync_add_and_fetch(&u.b[0], 255) == 1); int *q = (int *)&s.l; A(q[0] == 7); __atomic_fetch_or(&q[1], 1, 5); A(s.l == 0x100000007l); return 0; }",
+        "fine",
+    ),
+    (
+        "memory of a struct with handles",
+        "struct w { pthread_t t; int n; struct w *next; }; void *f(void *p) { ((struct w *)p)->n++; return p; } int main(void) { struct w *a = calloc(2, sizeof *a); for (int i = 0; i < 2; i++) { a[i].next = &a[!i]; pthread_create(&a[i].t, 0, f, a[i].next); } for (int i = 0; i < 2; i++) { void *r; pthread_join(a[i].t, &r); A(r == &a[!i]); } A(a[0].n == 1 && a[1].n == 1); free(a); return 0; }",
+        "fine",
+    ),
+    (
+        "one function for arguments of several types",
+        "struct job { int k; int v; }; int id = 1; struct job j = { 2, 5 }; int got[2]; void *f(void *p) { int k = *(int *)p; if (k == 1) got[0] = id; else got[1] = ((struct job *)p)->v; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, &id); pthread_create(&u, 0, f, &j); pthread_join(t, 0); pthread_join(u, 0); A(got[0] == 1 && got[1] == 5); return 0; }",
+        "fine",
+    ),
+    (
+        "a generic stack",
+        "struct st { void *d[3]; int n; } s; void push(struct st *s, void *p) { s->d[s->n++] = p; } void *pop(struct st *s) { return s->n > 0 ? s->d[--s->n] : 0; } struct p { int x, y; }; int main(void) { int i = 3; double d = 1.5; struct p p = { 1, 2 }; push(&s, &i); push(&s, &d); push(&s, &p); A(((struct p *)pop(&s))->y == 2); *(double *)pop(&s) *= 2; A(d == 3.0); ++*(int *)pop(&s); A(i == 4 && !pop(&s)); return 0; }",
+        "fine",
+    ),
+    (
+        "objects behind one interface",
+        "struct sh { int (*area)(struct sh *); }; struct sq { struct sh b; int a; }; struct re { struct sh b; char t; int w, h; }; int asq(struct sh *s) { struct sq *q = (struct sq *)s; return q->a * q->a; } int are(struct sh *s) { struct re *r = (struct re *)s; return r->w * r->h; } int main(void) { struct sq *q = malloc(sizeof *q); q->b.area = asq; q->a = 3; struct re r = { { are }, 'r', 2, 5 }; struct sh *all[] = { &q->b, &r.b }; int s = 0; for (int i = 0; i < 2; i++) s += all[i]->area(all[i]); A(s == 19); free(q); return 0; }",
+        "fine",
+    ),
+    (
+        "a tree",
+        "struct t { int k; struct t *l, *r; }; struct t *ins(struct t *t, int k) { if (!t) { t = malloc(sizeof *t); t->k = k; t->l = t->r = 0; } else if (k < t->k) t->l = ins(t->l, k); else t->r = ins(t->r, k); return t; } int sum(struct t *t) { return t ? sum(t->l) * 3 + t->k + sum(t->r) : 0; } void del(struct t *t) { if (t) { del(t->l); del(t->r); free(t); } } int main(void) { struct t *t = 0; int k[] = { 2, 1, 3 }; for (int i = 0; i < 3; i++) t = ins(t, k[i]); A(sum(t) == 8 && t->l->k == 1 && !t->r->l); del(t); return 0; }",
+        "fine",
+    ),
+    (
+        "a hash table",
+        "struct e { int k, v; struct e *n; } *b[2]; int *at(int k) { struct e **p = &b[k % 2]; while (*p && (*p)->k != k) p = &(*p)->n; if (!*p) { *p = calloc(1, sizeof **p); (*p)->k = k; } return &(*p)->v; } int main(void) { *at(1) = 5; *at(3) = 6; *at(1) += 1; ++*at(4); A(*at(1) == 6 && *at(3) == 6 && *at(4) == 1 && b[1]->n->k == 3 && !b[0]->n); return 0; }",
+        "fine",
+    ),
+    (
+        "a ring buffer with wide indices",
+        "struct r { unsigned char h, t; short d[4]; } r; void put(struct r *r, int v) { r->d[r->h++ & 3] = v; } int get(struct r *r) { return r->d[r->t++ & 3]; } int main(void) { r.h = r.t = 254; for (int i = 0; i < 4; i++) put(&r, i + 40000); A(r.h == 2 && get(&r) == (short)40000 && get(&r) == (short)40001); put(&r, 7); A(r.d[2 & 3] == 7); return 0; }",
+        "fine",
+    ),
 ];
 
 /// Programs where pointers and `long` have 32 bits.
@@ -680,6 +765,32 @@ const SMALL: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Programs, and an atom that is true when they have ended, whatever the object is kept as.
+const ATOMS: &[(&str, &str)] = &[
+    ("union u { int i; unsigned char c[4]; } u; int main(void) { u.i = 0x302; return 0; }", "u.c[1] == 3"),
+    (
+        "struct b { unsigned x : 3; int y : 4; } b; int main(void) { b.x = 9; b.y = -2; return 0; }",
+        "b.x + b.y == -1",
+    ),
+    ("int x = 7; int main(void) { short *p = (short *)&x; p[1] = 1; return 0; }", "x == 0x10007"),
+    ("char b[8]; int main(void) { *(int *)b = -2; return 0; }", "b[0] == -2 && b[3] == -1"),
+    (
+        "struct s { int a[2]; struct { short k; } n; } s[2]; int main(void) { s[1].n.k = 70000; return 0; }",
+        "s[1].n.k == 4464",
+    ),
+];
+
+#[test]
+fn atoms_see_the_parts_of_objects() {
+    for (text, atom) in ATOMS {
+        let formula = format!("F (\"{atom}\")");
+        let lowered = runs::lowered(PRELUDE, text, &[&formula], &options());
+        let lowered = lowered.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let ends: Vec<u64> = runs::explore(&lowered).ends.into_iter().collect();
+        assert_eq!(ends, [1], "{text}: {atom}");
+    }
+}
+
 fn options() -> LowerOptions {
     LowerOptions { max_threads: 4, max_depth: 12, ..LowerOptions::default() }
 }
@@ -695,7 +806,7 @@ fn programs_do_what_c_says() {
             Ok(lowered) => runs::explore(&lowered).words(),
             Err(error) => error,
         };
-        if found != *expected {
+        if found != *expected && !(expected.starts_with("error") && found.starts_with(expected)) {
             let _ = writeln!(wrong, "{name}: expected {expected}, found {found}");
         }
     }

@@ -3,8 +3,9 @@
 //! A function runs in the threads that start in it or in a function that calls it, directly or not. Two steps of
 //! such functions are of two threads where the threads start in different functions, or where several can start
 //! in the same one. A cell of memory can be raced for only where two such steps touch its place, one of them
-//! writes it, not both are atomic operations, and the cells are not each thread's own. Where there is no such
-//! place, there is no data race, whatever the number of threads and the values of inputs.
+//! writes it, not both are atomic operations, and the cells are not each thread's own. What the first thread does
+//! before it can have started another one races with nothing. Where there is no such place, there is no data
+//! race, whatever the number of threads and the values of inputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,8 +37,12 @@ impl Net {
         let reached: BTreeMap<Function, BTreeSet<Function>> =
             starts.keys().map(|&start| (start, reach(&calls, start))).collect();
         let shared = self.shared_memory();
+        let alone = self.alone(&starts, &calls);
         let mut touches: BTreeMap<(Place, Function), Touches> = BTreeMap::new();
         for data in &self.transitions {
+            if data.source().is_some_and(|from| alone.contains(&from)) {
+                continue;
+            }
             for (place, writes) in data.arcs.iter().filter_map(access) {
                 if !shared.contains(&place) {
                     continue;
@@ -103,6 +108,65 @@ impl Net {
             calls.entry(data.function).or_default().extend(entered);
         }
         calls
+    }
+
+    /// The places of the function that the first thread starts in where that thread is the only one: it has
+    /// started no other, nor called a function that does. None where several threads are there from the start,
+    /// or where the function is entered again.
+    fn alone(
+        &self,
+        starts: &BTreeMap<Function, u32>,
+        calls: &BTreeMap<Function, BTreeSet<Function>>,
+    ) -> BTreeSet<Place> {
+        let first: Vec<Function> = starts.keys().copied().filter(|start| starts[start] == 1).collect();
+        let [first] = first.as_slice() else { return BTreeSet::new() };
+        let initial = self.places.indices().filter(|place| self.is_frame_place(*place));
+        let n_initial: usize = initial
+            .map(|place| match &self.places[place].form {
+                PlaceForm::Tokens { initial } => initial.len(),
+                PlaceForm::Cells(_) => 0,
+            })
+            .sum();
+        if n_initial != 1 {
+            return BTreeSet::new();
+        }
+        let enters = |data: &TransitionData| self.entered(data, true).any(|entered| entered == *first);
+        if self.transitions.iter().any(|data| data.function != *first && enters(data)) {
+            return BTreeSet::new();
+        }
+        let starting = self.transitions.iter().filter(|data| self.entered(data, false).next().is_some());
+        let starting: BTreeSet<Function> = starting.map(|data| data.function).collect();
+        let mut after: BTreeSet<Place> = BTreeSet::new();
+        let own: Vec<&TransitionData> =
+            self.transitions.iter().filter(|data| data.function == *first).collect();
+        let targets = |data: &TransitionData| -> Vec<Place> {
+            let puts = data.arcs.iter().filter_map(|arc| match arc {
+                ArcData::Put { place, .. } if self.is_frame_place(*place) => Some(*place),
+                _ => None,
+            });
+            puts.collect()
+        };
+        let mut queue: Vec<Place> = Vec::new();
+        for data in &own {
+            let called = self.entered(data, true).filter(|entered| entered != first);
+            let mut reached = called.flat_map(|entered| reach(calls, entered));
+            if self.entered(data, false).next().is_some() || reached.any(|called| starting.contains(&called))
+            {
+                queue.extend(targets(data));
+            }
+        }
+        while let Some(place) = queue.pop() {
+            if after.insert(place) {
+                let leaving = own.iter().filter(|data| data.source() == Some(place));
+                queue.extend(leaving.flat_map(|data| targets(data)));
+            }
+        }
+        let is_before = |place: &Place| {
+            self.places[*place].function == Some(*first)
+                && self.is_frame_place(*place)
+                && !after.contains(place)
+        };
+        self.places.indices().filter(is_before).collect()
     }
 
     /// Memory whose cells are not each thread's own.

@@ -306,7 +306,12 @@ fn compare_one(
     match (expected.verdict, verdict) {
         (RefVerdict::Violated, Verdict::Violated(trace)) => {
             report.violated += 1;
-            report.races += usize::from(matches!(property.kind, PropertyKind::NoRace));
+            if let TraceEnd::Race(race) = &trace.end {
+                report.races += 1;
+                if !graph.net().contested_memory().contains(&race.place) {
+                    return Err(format!("a race on {}, which is not contested", race.place));
+                }
+            }
             let is_partial = matches!(property.kind, PropertyKind::NoPartialDeadlock);
             report.partial_deadlocks += usize::from(is_partial);
             let replayed = replay(graph.net(), property, fairness, trace)

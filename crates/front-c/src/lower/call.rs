@@ -80,15 +80,45 @@ impl Lowerer<'_> {
                     address = self.spill(address, IntType::U64, pointer.span);
                 }
                 let found = self.survey.points_to.callees(self.program, callee).into_iter();
-                let n_arguments = arguments.len();
-                let fits = |function: &Function| {
-                    let data = &self.program.functions[*function];
-                    data.body.is_some() && data.params.len() <= n_arguments
-                };
-                (found.filter(fits).collect(), Some(address))
+                let found: Vec<Function> =
+                    found.filter(|function| self.can_be_called(*function, &pointer.ty, arguments)).collect();
+                if found.iter().any(|function| self.program.functions[*function].body.is_none()) {
+                    self.unsupported(span, "calls of library functions through pointers are");
+                    return None;
+                }
+                (found, Some(address))
             }
         };
         self.call_bodies(&functions, pointer, arguments, wanted.is_some(), span).map(Called::Body)
+    }
+
+    /// Whether a function can be called through a pointer of this type: any other call of it is undefined.
+    fn can_be_called(&self, function: Function, pointer: &Type, arguments: &[TreeExpr]) -> bool {
+        let data = &self.program.functions[function];
+        let is_same = |one: &Type, other: &Type| match (one, other) {
+            (Type::Record(one), Type::Record(other)) => one == other,
+            (Type::Record(_), _) | (_, Type::Record(_)) => false,
+            (Type::Float(one), Type::Float(other)) => one == other,
+            (Type::Float(_), _) | (_, Type::Float(_)) => false,
+            _ => {
+                let bits = |ty: &Type| self.int_type_of(ty).map(|int| int.bits);
+                bits(one) == bits(other)
+            }
+        };
+        let result = match pointer {
+            Type::Pointer(to) => match &to.ty {
+                Type::Function(ty) => Some(&ty.result.ty),
+                _ => None,
+            },
+            Type::Function(ty) => Some(&ty.result.ty),
+            _ => None,
+        };
+        let n_params = data.param_types.len();
+        let has_number = n_params == arguments.len() || (data.variadic && n_params < arguments.len());
+        let mut pairs = data.param_types.iter().zip(arguments);
+        has_number
+            && pairs.all(|(param, argument)| is_same(&param.ty, &argument.ty))
+            && result.is_none_or(|result| *result == Type::Void || is_same(result, &data.result.ty))
     }
 
     /// The values of arguments, such that all of them can be used in one step.

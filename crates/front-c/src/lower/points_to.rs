@@ -81,9 +81,11 @@ pub(crate) struct PointsTo {
     numbers: BTreeMap<Home, i64>,
     /// The types of pointers to objects, where a cast made them.
     seen_as: BTreeMap<Home, Vec<Type>>,
+    /// Objects of which a part is looked at through a pointer to a type that does not fit.
+    misfits: Homes,
     /// Objects that are kept as their bytes, since the program looks at them as if they were others.
     pub(crate) as_bytes: BTreeSet<Home>,
-    /// Objects that should be but cannot.
+    /// Objects of which that is not sure, or not possible.
     pub(crate) mixed: BTreeSet<Home>,
 }
 
@@ -335,10 +337,15 @@ fn find_mixed(program: &Program, found: &mut PointsTo) {
             }
             Home::Text(_) | Home::Function(_) | Home::Outside => continue,
         };
+        let shows = |spot| types.iter().all(|seen| shape::shows(program, &object, seen, spot));
+        let is_misfit = found.misfits.contains(&home);
+        if !is_misfit && shows(Spot::All) {
+            continue;
+        }
         // Blocks of many sizes are arrays of all that they are seen as.
         let is_array = matches!(home, Home::Heap(site) if found.sites[site].size.is_none());
-        let spot = if is_array { Spot::All } else { Spot::Some };
-        if types.iter().all(|seen| shape::shows(program, &object, seen, spot)) {
+        if !is_misfit && !is_array && shows(Spot::Some) {
+            found.mixed.insert(home);
             continue;
         }
         let is_small = match home {
@@ -532,7 +539,14 @@ impl Analysis<'_> {
         {
             return;
         }
+        // To the type of the part, or from a first part to the whole.
+        let is_whole = shape::size_of(self.program, &to.ty) > shape::size_of(self.program, &from.ty)
+            && shape::shows(self.program, &to.ty, &from.ty, Spot::Start);
+        let is_misfit = !is_raw(&from.ty) && !is_whole;
         for home in self.value(operand) {
+            if is_misfit {
+                self.found.misfits.insert(home);
+            }
             let types = self.found.seen_as.entry(home).or_default();
             if !types.contains(&to.ty) {
                 types.push(to.ty.clone());

@@ -345,6 +345,9 @@ pub(crate) fn shows(program: &Program, object: &Type, seen: &Type, spot: Spot) -
     match spot {
         Spot::Start => is_shown(0),
         Spot::Some => is_shown(0) || object.leaves.iter().any(|leaf| is_shown(leaf.offset)),
-        Spot::All => (0..object.size / seen.size.max(1)).all(|element| is_shown(element * seen.size)),
+        Spot::All => {
+            let n_elements = object.size / seen.size.max(1);
+            n_elements > 0 && (0..n_elements).all(|element| is_shown(element * seen.size))
+        }
     }
 }
