@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pdnet_check::{
-    Engine, Fairness, Limits, Outcome, Property, PropertyKind, Replay, Request, Stats, StopReason, Trace,
-    TraceEnd, Verdict, replay,
+    Engine, Fairness, Limits, Outcome, Property, PropertyKind, Replay, Request, Stats, StopReason, Verdict,
+    replay,
 };
 use pdnet_net::Net;
 use pdnet_report::{Answer, Probe, ProbeAnswer};
@@ -76,10 +76,7 @@ impl Search<'_> {
             Verdict::Violated(trace) => trace,
         };
         match replay(self.net, property, fairness, &trace) {
-            Ok(run) => match self.doubt(&trace) {
-                Some(reason) => Ok(Answer::Unknown(reason)),
-                None => Ok(Answer::Violated(Box::new(run))),
-            },
+            Ok(run) => Ok(Answer::Violated(Box::new(run))),
             Err(error) => {
                 let name = &property.name;
                 let engine = self.engine.name();
@@ -88,17 +85,6 @@ impl Search<'_> {
                 )))
             }
         }
-    }
-
-    /// Why a run that was replayed is no proof all the same: the two accesses of a race may be to different parts
-    /// of the cell.
-    fn doubt(&self, trace: &Trace) -> Option<StopReason> {
-        let TraceEnd::Race(race) = &trace.end else { return None };
-        let place = &self.net.places[race.place];
-        place.parts.then(|| {
-            let what = format!("whether accesses to parts of `{}` that may race overlap", place.name);
-            StopReason::Unsupported(what)
-        })
     }
 
     /// Asks again under stronger fairness, as long as the run that breaks a formula starves a thread that

@@ -42,6 +42,28 @@ fn check(name: &str, text: &str, check: &str, options: &[&str], verdict: &str, p
 type RaceRow = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
 const RACES: &[RaceRow] = &[
+    ("bytes of one object apart", "int x;", &["((char *)&x)[1] = 1;", "((char *)&x)[2] = 1;"], &[]),
+    (
+        "the same byte of an object",
+        "int x;",
+        &["((char *)&x)[1] = 1;", "((char *)&x)[1] = 1;"],
+        &["data race on x"],
+    ),
+    ("a byte and the whole", "int x;", &["((char *)&x)[1] = 1;", "x = 1;"], &["data race on x"]),
+    ("bytes of a union apart", "union { int i; char c[4]; } u;", &["u.c[0] = 1;", "u.c[3] = 1;"], &[]),
+    (
+        "a union and its byte",
+        "union { int i; char c[4]; } u;",
+        &["u.i = 1;", "u.c[3] = 1;"],
+        &["data race on u"],
+    ),
+    (
+        "bit-fields side by side",
+        "struct { unsigned a : 8, b : 8; } s;",
+        &["s.a = 1;", "s.b = 1;"],
+        &["data race on s"],
+    ),
+    ("fields side by side", "struct { char a, b; } s;", &["s.a = 1;", "s.b = 1;"], &[]),
     (
         "a counter without a lock",
         "int x;",

@@ -3,7 +3,9 @@
 use pdnet_base::IndexVec;
 use pdnet_source::Pos;
 
-use crate::net::{ArcData, Base, Domain, Function, Pattern, Place, Transition, TransitionData, Var, VarData};
+use crate::net::{
+    ArcData, Base, Domain, Function, PartData, Pattern, Place, Transition, TransitionData, Var, VarData,
+};
 use crate::{Action, Expr, Net};
 
 /// Builds a transition arc by arc. It starts with the variables `t` and `d` and the arc that takes the
@@ -29,6 +31,7 @@ impl TransitionBuilder {
             calls: None,
             pos: None,
             atomic: false,
+            parts: Vec::new(),
             vars,
             arcs: vec![take],
             guard: None,
@@ -83,6 +86,12 @@ impl TransitionBuilder {
     /// Adds a variable that ranges over a domain.
     pub fn choose(&mut self, name: &str, base: Base, domain: Domain) -> Var {
         self.data.vars.push(VarData { name: name.to_owned(), base, choice: Some(domain), note: None })
+    }
+
+    /// Says that a place's cells are accessed in part only.
+    pub fn part(&mut self, place: Place, first: Expr, count: u8) -> &mut Self {
+        self.data.parts.push(PartData { place, first, count });
+        self
     }
 
     /// Adds any arc.

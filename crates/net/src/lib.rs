@@ -43,8 +43,8 @@ pub use inputs::{SplitLimits, split_inputs};
 pub use int::IntType;
 pub use interp::{Firing, Interpreter, Marking, Successor, Token};
 pub use net::{
-    ArcData, Base, CellData, Color, ColorData, Dependence, Domain, Function, FunctionData, Net, Pattern,
-    Place, PlaceData, PlaceForm, PlaceKind, Scope, Transition, TransitionData, Var, VarData,
+    ArcData, Base, CellData, Color, ColorData, Dependence, Domain, Function, FunctionData, Net, PartData,
+    Pattern, Place, PlaceData, PlaceForm, PlaceKind, Scope, Transition, TransitionData, Var, VarData,
 };
 pub use parse::parse_net;
 pub use race::{Access, Race};

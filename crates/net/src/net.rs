@@ -151,9 +151,6 @@ pub struct PlaceData {
     /// Plain memory of the program, on which two threads can race ([`crate::Interpreter::races`]). Locks,
     /// objects that are atomic by their type, and what pdnet made for itself are not.
     pub memory: bool,
-    /// Some steps access parts of its cells, bit-fields aside. Two accesses to one cell may then be to different
-    /// parts of it, so that a race on it is not certain.
-    pub parts: bool,
 }
 
 impl PlaceData {
@@ -358,6 +355,17 @@ impl ArcData {
     }
 }
 
+/// A part of the cells of a place: some bytes, as a program sees them that looks at an object byte by byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartData {
+    /// The place, with cells.
+    pub place: Place,
+    /// The first byte, counted from the lowest.
+    pub first: Expr,
+    /// How many.
+    pub count: u8,
+}
+
 /// A transition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransitionData {
@@ -373,6 +381,9 @@ pub struct TransitionData {
     pub pos: Option<Pos>,
     /// Its accesses to memory are atomic operations: two such steps do not race with each other.
     pub atomic: bool,
+    /// Where its accesses to the cells of a place are to parts of them only: which. None for a place means that
+    /// the cells are accessed as a whole.
+    pub parts: Vec<PartData>,
     /// Its variables. The first two are the thread and the depth of the frame that moves.
     pub vars: IndexVec<Var, VarData>,
     /// Its arcs, in the order in which they bind variables. The first takes the frame's token.
@@ -426,7 +437,6 @@ impl Net {
             pos: None,
             internal: false,
             memory: false,
-            parts: false,
         })
     }
 
@@ -446,7 +456,6 @@ impl Net {
             pos: None,
             internal: false,
             memory: false,
-            parts: false,
         })
     }
 

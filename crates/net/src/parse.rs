@@ -7,8 +7,8 @@ use pdnet_base::{Idx, IndexVec};
 use pdnet_source::{Diagnostic, File, Pos, SourceMap, Span};
 
 use crate::net::{
-    ArcData, Base, CellData, ColorData, Dependence, Domain, FunctionData, Pattern, Place, PlaceData,
-    PlaceForm, PlaceKind, Scope, TransitionData, VarData,
+    ArcData, Base, CellData, ColorData, Dependence, Domain, FunctionData, PartData, Pattern, Place,
+    PlaceData, PlaceForm, PlaceKind, Scope, TransitionData, VarData,
 };
 use crate::{Action, BinaryOp, Expr, IntType, Net, UnaryOp};
 
@@ -161,7 +161,6 @@ impl Parser {
         let pos = self.pos()?;
         let internal = self.eat("internal");
         let memory = self.eat("memory");
-        let parts = self.eat("parts");
         let form = match self.bare()?.as_str() {
             "tokens" => {
                 let mut initial = Vec::new();
@@ -173,7 +172,7 @@ impl Parser {
             "cells" => PlaceForm::Cells(self.cells()?),
             _ => return Err(self.expected("tokens or cells")),
         };
-        net.places.push(PlaceData { name, kind, color, form, function, pos, internal, memory, parts });
+        net.places.push(PlaceData { name, kind, color, form, function, pos, internal, memory });
         Ok(())
     }
 
@@ -213,7 +212,18 @@ impl Parser {
         let pos = self.pos()?;
         let atomic = self.eat("atomically");
         let (vars, arcs, guard) = (IndexVec::new(), Vec::new(), None);
-        let mut data = TransitionData { action, label, function, calls, pos, atomic, vars, arcs, guard };
+        let mut data = TransitionData {
+            action,
+            label,
+            function,
+            calls,
+            pos,
+            atomic,
+            parts: Vec::new(),
+            vars,
+            arcs,
+            guard,
+        };
         while self.part(&mut data)? {}
         net.transitions.push(data);
         Ok(())
@@ -223,7 +233,8 @@ impl Parser {
     fn part(&mut self, data: &mut TransitionData) -> Parse<bool> {
         let Some(word) = self.peek_bare().map(str::to_owned) else { return Ok(false) };
         let known = [
-            "var", "take", "put", "test", "inhibit", "drain", "read", "write", "governed", "governs", "guard",
+            "var", "take", "put", "test", "inhibit", "drain", "read", "write", "governed", "governs",
+            "guard", "part",
         ];
         if !known.contains(&word.as_str()) {
             return Ok(false);
@@ -240,6 +251,12 @@ impl Parser {
                 data.vars.push(VarData { name, base, choice, note });
             }
             "guard" => data.guard = Some(self.expr()?),
+            "part" => {
+                let place: Place = self.index("p")?;
+                let first = self.expr()?;
+                let count: u8 = self.number()?;
+                data.parts.push(PartData { place, first, count });
+            }
             _ => {
                 let place: Place = self.index("p")?;
                 let arc = self.arc(&word, place)?;

@@ -42,9 +42,6 @@ impl fmt::Display for Net {
             if data.memory {
                 write!(f, " memory")?;
             }
-            if data.parts {
-                write!(f, " parts")?;
-            }
             match &data.form {
                 PlaceForm::Tokens { initial } => {
                     write!(f, " tokens")?;
@@ -95,6 +92,9 @@ fn write_body(f: &mut fmt::Formatter<'_>, data: &TransitionData) -> fmt::Result 
             write!(f, " note {}", quoted(note))?;
         }
         writeln!(f)?;
+    }
+    for part in &data.parts {
+        writeln!(f, "  part {} {} {}", part.place, part.first, part.count)?;
     }
     for arc in &data.arcs {
         match arc {

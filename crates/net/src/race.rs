@@ -34,7 +34,18 @@ pub struct Access {
     pub key: Vec<i64>,
     /// Whether it is written, not only read.
     pub writes: bool,
+    /// The bytes of the cell that it is about, both ends included.
+    pub bytes: (i64, i64),
 }
+
+impl Access {
+    const fn overlaps(&self, other: &Self) -> bool {
+        self.bytes.0 <= other.bytes.1 && other.bytes.0 <= self.bytes.1
+    }
+}
+
+/// All bytes of a cell.
+const WHOLE: (i64, i64) = (0, i64::MAX);
 
 impl Interpreter<'_> {
     /// All data races of a marking, in order.
@@ -52,9 +63,13 @@ impl Interpreter<'_> {
                 if first.thread() >= second.thread() || (is_atomic(first) && is_atomic(second)) {
                     continue;
                 }
-                for Access { place, key, writes } in mine {
+                for access in mine {
+                    let Access { place, key, writes, .. } = access;
                     let conflicts = |other: &Access| {
-                        other.place == *place && other.key == *key && (*writes || other.writes)
+                        other.place == *place
+                            && other.key == *key
+                            && (*writes || other.writes)
+                            && access.overlaps(other)
                     };
                     if theirs.iter().any(conflicts) {
                         let (first, second) = (first.clone(), second.clone());
@@ -82,7 +97,17 @@ impl Interpreter<'_> {
             };
             let key: Vec<i64> = key.iter().map(|part| part.eval(&view)).collect();
             if self.net.places[place].memory && self.is_inside(place, &key) {
-                accesses.push(Access { place, key, writes });
+                let parts = self.net.transitions[firing.transition].parts.iter();
+                let parts = parts.filter(|part| part.place == place).map(|part| {
+                    let first = part.first.eval(&view);
+                    (first, first.saturating_add(i64::from(part.count) - 1))
+                });
+                let mut parts: Vec<(i64, i64)> = parts.collect();
+                if parts.is_empty() {
+                    parts.push(WHOLE);
+                }
+                let access = |bytes| Access { place, key: key.clone(), writes, bytes };
+                accesses.extend(parts.into_iter().map(access));
             }
         }
         accesses

@@ -57,6 +57,8 @@ struct Found {
     place: Place,
     /// Thread, depth and index, as far as the place has them.
     key: (i64, i64, i64),
+    /// The bytes of the cell, both ends included.
+    bytes: (i64, i64),
     writes: bool,
     is_atomic: bool,
     thread: i64,
@@ -75,6 +77,8 @@ impl Found {
             && (self.writes || other.writes)
             && !(self.is_atomic && other.is_atomic)
             && self.same_cell(other)
+            && self.bytes.0 <= other.bytes.1
+            && other.bytes.0 <= self.bytes.1
     }
 
     /// Whether whatever races with `other` races with this.
@@ -83,6 +87,8 @@ impl Found {
             && (self.writes || !other.writes)
             && (!self.is_atomic || other.is_atomic)
             && self.same_cell(other)
+            && self.bytes.0 <= other.bytes.0
+            && other.bytes.1 <= self.bytes.1
     }
 }
 
@@ -196,13 +202,25 @@ impl Successors<'_> {
                 let Some(key) = this.memory_key(arc) else { continue };
                 let (place, writes, is_atomic) = (arc.place, arc.writes, step.is_atomic);
                 let thread = this.registers[0];
-                let access = Found { place, key, writes, is_atomic, thread, transition, binding };
-                if let Some(other) = found.iter().find(|other| other.races_with(&access)) {
-                    race = Some(this.describe(other, &access, bindings, rule));
-                    return ControlFlow::Break(());
-                }
-                if !found.iter().any(|other| other.covers(&access)) {
-                    found.push(access);
+                let mut parts = rule.parts.iter().filter(|(part, ..)| *part == place).peekable();
+                let is_whole = parts.peek().is_none();
+                let parts = parts.map(|&(_, first, count)| Some((first, count)));
+                for part in parts.chain(is_whole.then_some(None)) {
+                    let bytes = match part {
+                        None => (0, i64::MAX),
+                        Some((first, count)) => {
+                            let first = this.value(first);
+                            (first, first.saturating_add(i64::from(count) - 1))
+                        }
+                    };
+                    let access = Found { place, key, bytes, writes, is_atomic, thread, transition, binding };
+                    if let Some(other) = found.iter().find(|other| other.races_with(&access)) {
+                        race = Some(this.describe(other, &access, bindings, rule));
+                        return ControlFlow::Break(());
+                    }
+                    if !found.iter().any(|other| other.covers(&access)) {
+                        found.push(access);
+                    }
                 }
             }
             if found.len() > n_found {

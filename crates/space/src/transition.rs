@@ -28,6 +28,8 @@ pub(crate) struct Rule {
     pub(crate) moves_to: Option<Place>,
     pub(crate) produces: Vec<Produce>,
     pub(crate) writes: Vec<Write>,
+    /// The bytes of a place's cells that are accessed, where it is not all: the first one, and how many.
+    pub(crate) parts: Vec<(Place, Operand, u8)>,
     pub(crate) effect: Effect,
     pub(crate) n_vars: usize,
 }
@@ -231,6 +233,7 @@ impl Compiler<'_> {
             moves_to: None,
             produces: Vec::new(),
             writes: Vec::new(),
+            parts: Vec::new(),
             effect: data.action.effect(),
             n_vars: data.vars.len(),
         };
@@ -243,6 +246,9 @@ impl Compiler<'_> {
             self.lower_arc(source, arc, &mut rule)?;
         }
         rule.guard = self.lower_optional(data.guard.as_ref())?;
+        for part in &data.parts {
+            rule.parts.push((part.place, self.code.compile(&part.first)?, part.count));
+        }
         Ok((source, rule))
     }
 

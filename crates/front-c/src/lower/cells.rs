@@ -26,6 +26,14 @@ pub(crate) struct Slice {
     /// How many lower bits are not meant.
     pub(crate) shift: Expr,
     pub(crate) bits: u8,
+    /// It is a memory location of its own, other than a bit-field.
+    pub(crate) is_apart: bool,
+}
+
+/// A cell of which only a part is meant: the reader of the step's cells knows it by the conversion, which changes
+/// nothing ([`super::reads`]).
+fn in_part(cell: Expr, is_apart: bool) -> Expr {
+    if is_apart { Expr::convert(IntType::U64, cell) } else { cell }
 }
 
 /// A cell with its key, in terms of the step that will touch it.
@@ -48,10 +56,11 @@ impl Target {
 
     /// The value in a type.
     fn load(&self, ty: IntType) -> Expr {
-        let Some(Slice { shift, bits }) = &self.slice else {
+        let Some(Slice { shift, bits, is_apart }) = &self.slice else {
             return super::value::convert(self.stored, ty, self.cell());
         };
-        let moved = Expr::binary(BinaryOp::Shr, IntType::U64, self.cell(), shift.clone());
+        let cell = in_part(self.cell(), *is_apart);
+        let moved = Expr::binary(BinaryOp::Shr, IntType::U64, cell, shift.clone());
         Expr::convert(IntType { bits: *bits, signed: ty.signed }, moved)
     }
 
@@ -62,7 +71,8 @@ impl Target {
 
     /// The same where this is what the cell held.
     pub(crate) fn stored_over(&self, old: Expr, value: &Expr) -> Expr {
-        let Some(Slice { shift, bits }) = &self.slice else { return value.clone() };
+        let Some(Slice { shift, bits, is_apart }) = &self.slice else { return value.clone() };
+        let old = in_part(old, *is_apart);
         let mask = Expr::Const(low_bits(u32::from(*bits)));
         let word = |op, left, right| Expr::binary(op, IntType::U64, left, right);
         let hole = word(BinaryOp::Shl, mask.clone(), shift.clone());

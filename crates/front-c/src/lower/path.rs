@@ -278,7 +278,6 @@ impl Lowerer<'_> {
             if n > 0 {
                 key.push(flat_index(&path.indices[..n]));
             }
-            self.net.places[place].parts |= found.1.is_some() && !matches!(path.view, View::Bits { .. });
             targets.push(Target { when: found.0, place, key, stored: leaf.value, slice: found.1 });
         }
         if targets.is_empty() {
@@ -349,7 +348,8 @@ impl Lowerer<'_> {
         if shift == Expr::Const(0) && bits == leaf.value.bits {
             return Some((when, None));
         }
-        Some((when, Some(Slice { shift, bits })))
+        let is_apart = !matches!(view, View::Bits { .. });
+        Some((when, Some(Slice { shift, bits, is_apart })))
     }
 
     /// What a view needs: bytes and bits from its start, its width in bits, and the type of the value.

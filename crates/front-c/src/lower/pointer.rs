@@ -262,7 +262,6 @@ impl Lowerer<'_> {
                 when = Expr::both(when, binary(BinaryOp::Le, add(offset_of(address), end), bytes));
             }
             let when = Some(when);
-            self.net.places[place].parts |= slice.is_some() && !matches!(view, View::Bits { .. });
             found.targets.push(Target { when, place, key, stored: leaf.value, slice });
         }
         if self.may_be_mixed(home, &shape, view) {
@@ -397,7 +396,8 @@ impl Lowerer<'_> {
         let room = i64::try_from(leaf.size - size).ok()?;
         let inside = Expr::binary(BinaryOp::Le, IntType::U64, distance.clone(), Expr::Const(room));
         let shift = add(scaled(distance, 8), Expr::Const(i64::try_from(viewed.bit).ok()?));
-        let slice = Slice { shift, bits: u8::try_from(viewed.width).ok()? };
+        let is_apart = !matches!(view, View::Bits { .. });
+        let slice = Slice { shift, bits: u8::try_from(viewed.width).ok()?, is_apart };
         Some((Expr::both(when, inside), index, Some(slice)))
     }
 

@@ -4,7 +4,9 @@
 //! conditions hold under which the expression comes to its cell. So what a step touches is exact, which data
 //! races are judged by. A cell that is read under different conditions has an arc for each of them.
 
-use pdnet_net::{ArcData, BinaryOp, Expr, Net, Pattern, Place, TransitionBuilder};
+use std::collections::BTreeSet;
+
+use pdnet_net::{ArcData, BinaryOp, Expr, IntType, Net, Pattern, Place, TransitionBuilder};
 
 /// What holds where an expression is evaluated. All of it is in terms of variables, no longer of cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,15 +33,32 @@ pub(crate) struct Reader<'a> {
     conditions: Vec<Condition>,
     /// What is met wherever the step is enabled.
     guaranteed: Vec<Condition>,
+    /// Places whose cells are accessed as a whole somewhere.
+    whole: BTreeSet<Place>,
+    /// The bytes of other accesses.
+    parts: Vec<(Place, Expr, u8)>,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) const fn new(net: &'a Net, builder: TransitionBuilder) -> Self {
-        Self { net, builder, known: Vec::new(), conditions: Vec::new(), guaranteed: Vec::new() }
+        Self {
+            net,
+            builder,
+            known: Vec::new(),
+            conditions: Vec::new(),
+            guaranteed: Vec::new(),
+            whole: BTreeSet::new(),
+            parts: Vec::new(),
+        }
     }
 
     /// The transition with its read arcs.
-    pub(crate) fn finish(self) -> TransitionBuilder {
+    pub(crate) fn finish(mut self) -> TransitionBuilder {
+        for (place, first, count) in self.parts {
+            if !self.whole.contains(&place) {
+                self.builder.part(place, first, count);
+            }
+        }
         self.builder
     }
 
@@ -55,7 +74,19 @@ impl<'a> Reader<'a> {
             Expr::Const(_) | Expr::Var(_) | Expr::Deadlock | Expr::Marked(..) => expr.clone(),
             Expr::Unary(op, ty, operand) => Expr::unary(*op, *ty, self.expr(operand)),
             Expr::Binary(op, ty, left, right) => Expr::binary(*op, *ty, self.expr(left), self.expr(right)),
-            Expr::Convert(ty, operand) => Expr::convert(*ty, self.expr(operand)),
+            Expr::Convert(ty, operand) => match (operand.as_ref(), in_part(expr)) {
+                // What is left of a cell that is written in part.
+                (_, Some((place, key))) => self.part_of(place, key),
+                (Expr::Binary(BinaryOp::Shr, word, cell, shift), None) => match in_part(cell) {
+                    Some((place, key)) => {
+                        let (cell, shift) = (self.part_of(place, key), self.expr(shift));
+                        self.accessed(place, &shift, ty.bits);
+                        Expr::convert(*ty, Expr::binary(BinaryOp::Shr, *word, cell, shift))
+                    }
+                    None => Expr::convert(*ty, self.expr(operand)),
+                },
+                _ => Expr::convert(*ty, self.expr(operand)),
+            },
             Expr::If(condition, then, otherwise) => match self.expr(condition) {
                 Expr::Const(0) => self.expr(otherwise),
                 Expr::Const(_) => self.expr(then),
@@ -68,9 +99,29 @@ impl<'a> Reader<'a> {
             },
             Expr::Cell(place, key) => {
                 let key = self.exprs(key);
+                self.whole.insert(*place);
                 self.cell(*place, key)
             }
         }
+    }
+
+    fn part_of(&mut self, place: Place, key: &[Expr]) -> Expr {
+        let key = self.exprs(key);
+        self.cell(place, key)
+    }
+
+    /// Notes that only some bits of a place's cells are accessed.
+    pub(crate) fn accessed(&mut self, place: Place, shift: &Expr, bits: u8) {
+        let first = Expr::binary(BinaryOp::Div, IntType::U64, shift.clone(), Expr::Const(8));
+        let part = (place, first, bits.div_ceil(8));
+        if !self.parts.contains(&part) {
+            self.parts.push(part);
+        }
+    }
+
+    /// Notes that a place's cells are written as a whole.
+    pub(crate) fn accessed_whole(&mut self, place: Place) {
+        self.whole.insert(place);
     }
 
     fn under(&mut self, conditions: Vec<Condition>, expr: &Expr) -> Expr {
@@ -158,6 +209,17 @@ impl Condition {
             Self::Holds(expr) => expr.clone(),
             Self::Fails(expr) => Expr::logical_not(expr.clone()),
         }
+    }
+}
+
+/// The cell of which only a part is meant: a conversion that changes nothing marks it, which occurs nowhere else.
+fn in_part(expr: &Expr) -> Option<(Place, &[Expr])> {
+    match expr {
+        Expr::Convert(IntType::U64, cell) => match cell.as_ref() {
+            Expr::Cell(place, key) => Some((*place, key)),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

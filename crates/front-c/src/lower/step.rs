@@ -125,6 +125,13 @@ impl Step {
             .map(|(target, value)| {
                 let key = target.key.iter().map(|part| reader.expr(part)).collect();
                 let when = target.when.as_ref().map(|when| reader.expr(when));
+                match &target.slice {
+                    Some(slice) if slice.is_apart => {
+                        let shift = reader.expr(&slice.shift);
+                        reader.accessed(target.place, &shift, slice.bits);
+                    }
+                    _ => reader.accessed_whole(target.place),
+                }
                 ArcData::Write { place: target.place, key, value: reader.expr(value), when }
             })
             .collect();
