@@ -14,7 +14,8 @@ fn folder() -> PathBuf {
 /// The names of the programs; what stands in folders below is part of them.
 fn programs() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).expect("the folder of programs");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"));
+    let names =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"));
     let mut names: Vec<String> = names.filter(|name| name.ends_with(".c")).collect();
     names.sort();
     names
@@ -42,7 +43,10 @@ fn words(line: &str) -> Vec<String> {
 /// The promises of a program: arguments, and the verdict under them.
 fn promises(text: &str) -> Vec<(Vec<String>, &str)> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("// Expected "));
-    lines.map(|line| line.rsplit_once(": ").expect("a verdict")).map(|(line, verdict)| (words(line), verdict)).collect()
+    lines
+        .map(|line| line.rsplit_once(": ").expect("a verdict"))
+        .map(|(line, verdict)| (words(line), verdict))
+        .collect()
 }
 
 /// What pdnet says, in the words of promises, and all that it printed.
@@ -61,7 +65,10 @@ fn answer(program: &str, arguments: &[String], verdict: &str) -> (String, String
         _ => 2,
     };
     assert_eq!(output.status.code(), Some(code), "{program} {arguments:?}\n{all}");
-    let refused = code == 2 && verdict.strip_prefix("refused (").is_some_and(|id| errors.contains(&format!("[{}]", id.trim_end_matches(')'))));
+    let refused = code == 2
+        && verdict
+            .strip_prefix("refused (")
+            .is_some_and(|id| errors.contains(&format!("[{}]", id.trim_end_matches(')'))));
     (if refused { verdict.to_owned() } else { last.to_owned() }, all)
 }
 

@@ -189,10 +189,21 @@ impl Lowerer<'_> {
         if let Some(function) = owner {
             let function = &self.program.functions[function].name;
             diagnostic = diagnostic.help(format!("for the local of `{function}` write `{function}::{name}`"));
+        } else if self.is_field(name) {
+            let help = format!(
+                "to look through a pointer, use quotes: outside of them `->` is implication; `\"p->{name} == 1\"`"
+            );
+            diagnostic = diagnostic.help(help);
         } else if let Some(near) = nearest_name(name, names.chain(enumerators)) {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
         self.error(diagnostic);
         None
+    }
+
+    /// Whether some struct or union has a field of this name.
+    fn is_field(&self, name: &str) -> bool {
+        let mut fields = self.program.records.iter().flat_map(|record| record.fields.iter().flatten());
+        fields.any(|field| field.name == name)
     }
 }
