@@ -44,8 +44,12 @@ fn words(line: &str) -> Vec<String> {
 fn promises(text: &str) -> Vec<(Vec<String>, &str)> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("// Expected "));
     lines
-        .map(|line| line.rsplit_once(": ").expect("a verdict"))
-        .map(|(line, verdict)| (words(line), verdict))
+        .map(|line| {
+            let verdicts = ["TRUE", "FALSE", "UNKNOWN", "refused"];
+            let ends = verdicts.iter().filter_map(|verdict| line.find(&format!(": {verdict}")));
+            let (arguments, verdict) = line.split_at(ends.min().expect("a verdict"));
+            (words(arguments), &verdict[2..])
+        })
         .collect()
 }
 
