@@ -228,6 +228,16 @@ impl Positions {
         let starts: Vec<usize> = originals.iter().map(|token| token.start).collect();
         let matches = unchanged_run(&here, &there, column, &starts)
             .unwrap_or_else(|| common_subsequence(&here, &there));
+        if line.system
+            && !here.iter().any(|word| is_name(word) && there.contains(word))
+            && let Some(name) = (0..there.len())
+                .filter(|&at| is_name(there[at]))
+                .min_by_key(|&at| starts[at].abs_diff(column))
+        {
+            // Out of a macro of a system header, such as `NULL`: that it has parentheses as its surroundings
+            // have says nothing.
+            return vec![place(&originals[name]); here.len()];
+        }
         let mut spans = Vec::with_capacity(here.len());
         for position in 0..here.len() {
             if let Some(at) = matches[position] {
@@ -259,6 +269,10 @@ impl Positions {
             line.number
         }
     }
+}
+
+fn is_name(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
 /// Whether more parentheses are opened than closed.
@@ -357,6 +371,21 @@ fn parse_marker(line: &str) -> Option<Marker> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_comes_out_of_a_system_macro_stands_at_its_name() {
+        let mut map = SourceMap::new();
+        let source = "if (p == NULL) f();\n";
+        let file = map.add("m.c", source);
+        let text = "# 1 \"m.c\"\nif (p == \n# 1 \"m.c\" 3 4\n         ((void *)0)\n# 1 \"m.c\"\n             ) f();\n";
+        let mut positions = Positions::new(text.to_owned(), "m.c", None);
+        positions.set_file("m.c", file);
+        let zero = positions.tokens().iter().position(|token| token.text(text) == "0").expect("a token");
+        for token in zero - 5..=zero + 1 {
+            let span = positions.token_span(&mut map, token);
+            assert_eq!(&source[span.start as usize..span.end as usize], "NULL");
+        }
+    }
 
     #[test]
     fn tokens_find_their_columns_through_macros() {

@@ -477,6 +477,11 @@ const ATOMS: &[(&str, &str, &[u64])] = &[
         "terminated(f)",
         &[0],
     ),
+    (
+        "struct s { int n; } a, b; struct s *p = &a; void *f(void *x) { p = &b; p->n = 2; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); return 0; }",
+        "\"p->n == 2\"",
+        &[0, 1],
+    ),
     ("pthread_mutex_t m; int main(void) { pthread_mutex_lock(&m); return 0; }", "holds(main, m)", &[1]),
     ("int main(void) { return 0; }", "end", &[1]),
     ("int main(void) { printf(\"x\"); return 0; }", "call(printf)", &[0]),

@@ -211,7 +211,11 @@ impl Lowerer<'_> {
 
     /// The cell at the end of a way, as an expression over the marking.
     pub(crate) fn atom_load(&mut self, place: &AtomPlace, span: Span) -> Option<Expr> {
-        let object = self.resolve_path(place.path.clone(), span)?;
+        // A formula looks at one state: nothing comes between finding the object and reading it.
+        let coarse = std::mem::replace(&mut self.frame.coarse, true);
+        let object = self.resolve_path(place.path.clone(), span);
+        self.frame.coarse = coarse;
+        let object = object?;
         // Where the program would be undefined, an atom sees 0.
         self.frame.checks.clear();
         let Some((function, index, variable)) = place.local else {

@@ -186,7 +186,11 @@ impl Lowerer<'_> {
         let in_file = globals.iter().filter(|(_, data)| data.span.file == user_file);
         let names = in_file.map(|(_, data)| data.name.as_str());
         let enumerators = self.program.enumerators.iter().map(|(name, _)| name.as_str());
-        if let Some(function) = owner {
+        if self.is_behind_arrow(span) && self.is_field(name) {
+            let help =
+                format!("outside of quotes `->` is implication; for the field write `\"p->{name} == 1\"`");
+            diagnostic = diagnostic.help(help);
+        } else if let Some(function) = owner {
             let function = &self.program.functions[function].name;
             diagnostic = diagnostic.help(format!("for the local of `{function}` write `{function}::{name}`"));
         } else if let Some(near) = nearest_name(name, names.chain(enumerators)) {
@@ -194,5 +198,17 @@ impl Lowerer<'_> {
         }
         self.error(diagnostic);
         None
+    }
+
+    /// Whether `->` stands right in front, as C's operator is written.
+    fn is_behind_arrow(&self, span: Span) -> bool {
+        let text = self.map.file(span.file).text.get(..span.start as usize);
+        text.is_some_and(|text| text.ends_with("->"))
+    }
+
+    /// Whether some struct or union has a field of this name.
+    fn is_field(&self, name: &str) -> bool {
+        let mut fields = self.program.records.iter().flat_map(|record| record.fields.iter().flatten());
+        fields.any(|field| field.name == name)
     }
 }

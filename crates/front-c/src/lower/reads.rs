@@ -124,6 +124,11 @@ impl<'a> Reader<'a> {
         self.whole.insert(place);
     }
 
+    /// Turns an expression that is of interest only where a condition holds, which is in terms of variables already.
+    pub(crate) fn expr_when(&mut self, condition: &Expr, expr: &Expr) -> Expr {
+        self.under(conjuncts(condition).into_iter().map(Condition::Holds).collect(), expr)
+    }
+
     fn under(&mut self, conditions: Vec<Condition>, expr: &Expr) -> Expr {
         let n_outer = self.conditions.len();
         self.conditions.extend(conditions);

@@ -82,6 +82,10 @@ impl Step {
     #[must_use]
     pub(crate) fn write_object(mut self, object: &Object, value: &Expr) -> Self {
         let stored = |target: &Target| (target.clone(), target.stored_value(value));
+        if object.targets.iter().any(|target| target.slice.is_some()) {
+            // What the value is made of is read in any case, the rest of a cell only where it is the one.
+            self.touches.push(value.clone());
+        }
         self.writes.extend(object.targets.iter().map(stored));
         self
     }
@@ -132,7 +136,11 @@ impl Step {
                     }
                     _ => reader.accessed_whole(target.place),
                 }
-                ArcData::Write { place: target.place, key, value: reader.expr(value), when }
+                let value = match &when {
+                    Some(when) if target.slice.is_some() => reader.expr_when(when, value),
+                    _ => reader.expr(value),
+                };
+                ArcData::Write { place: target.place, key, value, when }
             })
             .collect();
         let mut builder = reader.finish();

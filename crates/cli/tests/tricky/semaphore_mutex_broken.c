@@ -1,0 +1,38 @@
+// As semaphore_mutex.c, but the semaphore starts with 2: both workers are let in at once.
+// Expected --check race: FALSE (no-data-race)
+// Expected --check assert: FALSE (unreach-call)
+// Expected --check deadlock,memory: TRUE
+#include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+struct box {
+    sem_t free;
+    sem_t done;
+    int content;
+};
+
+static struct box box;
+
+static void *filler(void *arg) {
+    struct box *b = arg;
+    sem_wait(&b->free);
+    b->content++;
+    sem_post(&b->free);
+    sem_post(&b->done);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    sem_init(&box.free, 0, 2);
+    sem_init(&box.done, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&thread, NULL, filler, &box);
+        pthread_detach(thread);
+    }
+    sem_wait(&box.done);
+    sem_wait(&box.done);
+    assert(box.content == 2);
+    return 0;
+}

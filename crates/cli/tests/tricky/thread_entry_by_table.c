@@ -1,0 +1,59 @@
+// Start routines come from a table of function pointers and are passed on to a helper that creates the thread.
+// Each routine adds its share under the lock; after the joins the total is what the table says.
+// Expected --check assert,deadlock,race,memory,locks: TRUE
+#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+
+typedef void *(*entry_t)(void *);
+
+struct service {
+    const char *name;
+    entry_t entry;
+    int weight;
+};
+
+static pthread_mutex_t total_lock = PTHREAD_MUTEX_INITIALIZER;
+static int total;
+
+static void add(int amount) {
+    pthread_mutex_lock(&total_lock);
+    total += amount;
+    pthread_mutex_unlock(&total_lock);
+}
+
+static void *run_once(void *arg) {
+    struct service *service = arg;
+    add(service->weight);
+    return NULL;
+}
+
+static void *run_twice(void *arg) {
+    struct service *service = arg;
+    add(service->weight);
+    add(service->weight);
+    return NULL;
+}
+
+static struct service services[] = {
+    { "once", run_once, 1 },
+    { "twice", run_twice, 10 },
+};
+
+#define N_SERVICES (sizeof services / sizeof services[0])
+
+static pthread_t start(struct service *service) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, service->entry, service);
+    return thread;
+}
+
+int main(void) {
+    pthread_t threads[N_SERVICES];
+    for (size_t i = 0; i < N_SERVICES; i++)
+        threads[i] = start(&services[i]);
+    for (size_t i = 0; i < N_SERVICES; i++)
+        pthread_join(threads[i], NULL);
+    assert(total == 21);
+    return 0;
+}
