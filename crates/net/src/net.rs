@@ -7,7 +7,7 @@
 use pdnet_base::{IndexVec, index_type};
 use pdnet_source::Pos;
 
-use crate::{Action, Expr, IntType};
+use crate::{Action, Expr, IntType, ObjectData, Shown};
 
 index_type! {
     /// A colour set.
@@ -45,6 +45,8 @@ pub struct Net {
     /// it is not 0, no other thread's transitions are enabled. (In a net in the narrow sense every
     /// transition would have an arc to it.)
     pub atomic: Option<Place>,
+    /// The objects of the program, for people.
+    pub objects: Vec<ObjectData>,
     /// Threads are numbered from 0 below this.
     pub max_threads: u32,
     /// Depths of frames are numbered from 0 below this.
@@ -151,6 +153,8 @@ pub struct PlaceData {
     /// Plain memory of the program, on which two threads can race ([`crate::Interpreter::races`]). Locks,
     /// objects that are atomic by their type, and what pdnet made for itself are not.
     pub memory: bool,
+    /// What the integers on it stand for.
+    pub shown: Shown,
 }
 
 impl PlaceData {
@@ -423,6 +427,7 @@ impl Net {
             pos: None,
             internal: false,
             memory: false,
+            shown: Shown::Integer,
         })
     }
 
@@ -442,6 +447,7 @@ impl Net {
             pos: None,
             internal: false,
             memory: false,
+            shown: Shown::Integer,
         })
     }
 

@@ -38,6 +38,7 @@ mod table;
 mod task;
 mod text;
 mod threads;
+mod values;
 mod witness;
 mod words;
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use pdnet_net::{Base, BinaryOp, CellData, Domain, Expr, IntType, Net, Place, PlaceKind, Scope};
+use pdnet_net::{Base, BinaryOp, CellData, Domain, Expr, IntType, Net, Place, PlaceKind, Scope, Shown};
 use pdnet_source::{Diagnostic, Span};
 
 use super::points_to::Home;
@@ -259,6 +259,7 @@ impl Lowerer<'_> {
         self.net.places[place].pos = self.home_span(home).and_then(|span| self.pos(span));
         self.net.places[place].memory =
             !matches!(data.ty, Type::Sync(_)) && !data.is_atomic && !matches!(home, Home::Text(_));
+        self.net.places[place].shown = if data.is_unit { Shown::Bits } else { super::shape::shown(&data.ty) };
         if self.survey.shared.contains(&home) {
             self.shared_cells.insert(place);
         }
@@ -323,7 +324,7 @@ impl Lowerer<'_> {
             }
             Home::Heap(site) => {
                 let line = self.pos(self.survey.points_to.sites[site].span).map_or(0, |pos| pos.line);
-                format!("block@{line}")
+                format!("{}@{line}", self.block_word(site))
             }
             Home::Text(number) => {
                 let text = String::from_utf8_lossy(&self.survey.points_to.texts[number]).into_owned();
