@@ -47,7 +47,7 @@ pub struct ObjectData {
     pub name: String,
     /// What it is.
     pub kind: ObjectKind,
-    /// The scalar parts of which it consists, as far as the net has places for them.
+    /// The scalar parts of which it consists.
     pub parts: Vec<PartData>,
 }
 
@@ -76,8 +76,8 @@ impl ObjectKind {
 /// A scalar part of an object, or the row of all parts of that name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartData {
-    /// Its cells.
-    pub place: Place,
+    /// Its cells; `None` where no step touches it.
+    pub place: Option<Place>,
     /// How it is reached from the object: `.next`, or `[].b[]`, with brackets for the dimensions.
     pub path: String,
     /// Bytes from the start of the object to the first one.
@@ -163,14 +163,13 @@ impl Net {
     pub fn part_of(&self, place: Place) -> Option<(&ObjectData, &PartData)> {
         let mut parts =
             self.objects.iter().flat_map(|object| object.parts.iter().map(move |part| (object, part)));
-        parts.find(|(_, part)| part.place == place)
+        parts.find(|(_, part)| part.place == Some(place))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pdnet_base::Idx as _;
 
     #[test]
     fn addresses_come_apart() {
@@ -182,9 +181,8 @@ mod tests {
     #[test]
     fn positions_in_arrays() {
         // struct { int a; char b[3]; } [4]: the part `[].b[]`.
-        let place = Place::new(0);
         let dimensions = vec![(8, 4), (1, 3)];
-        let part = PartData { place, path: "[].b[]".to_owned(), offset: 4, dimensions };
+        let part = PartData { place: None, path: "[].b[]".to_owned(), offset: 4, dimensions };
         assert_eq!(part.count(), 12);
         assert_eq!(part.indices(7), [2, 1]);
         assert_eq!(part.indices_at(4 + 16 + 1), Some(vec![2, 1]));

@@ -197,7 +197,7 @@ impl Parser {
         };
         let mut parts = Vec::new();
         while self.eat("part") {
-            let place = self.index("p")?;
+            let place = if self.eat("-") { None } else { Some(self.index("p")?) };
             let path = self.text()?;
             let offset = self.number()?;
             let mut dimensions = Vec::new();

@@ -82,7 +82,8 @@ fn write_object(f: &mut fmt::Formatter<'_>, object: &ObjectData) -> fmt::Result 
         ObjectKind::Unknown => writeln!(f, "unknown")?,
     }
     for part in &object.parts {
-        write!(f, "  part {} {} {}", part.place, quoted(&part.path), part.offset)?;
+        let place = part.place.map_or_else(|| "-".to_owned(), |place| place.to_string());
+        write!(f, "  part {place} {} {}", quoted(&part.path), part.offset)?;
         part.dimensions.iter().try_for_each(|(stride, count)| write!(f, " ({stride} {count})"))?;
         writeln!(f)?;
     }

@@ -115,8 +115,9 @@ impl Verifier<'_> {
             _ => None,
         };
         for part in &object.parts {
-            let Some(cells) = cells(part.place) else {
-                self.report(entity(), format!("{} has no cells", part.place));
+            let Some(place) = part.place else { continue };
+            let Some(cells) = cells(place) else {
+                self.report(entity(), format!("{place} has no cells"));
                 continue;
             };
             let is_single = part.dimensions.is_empty() && blocks.is_none();
@@ -124,7 +125,7 @@ impl Verifier<'_> {
             if cells.length.map(u64::from) != expected
                 || part.path.matches("[]").count() != part.dimensions.len()
             {
-                self.report(entity(), format!("the part `{}` does not fit {}", part.path, part.place));
+                self.report(entity(), format!("the part `{}` does not fit {place}", part.path));
             }
         }
     }

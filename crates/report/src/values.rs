@@ -83,7 +83,8 @@ fn address_text(net: &Net, value: i64) -> String {
     let Some(object) = net.object(address.object) else { return format!("(void *){value}") };
     let offset = u64::from(address.offset);
     let behind = |name: &str| if offset == 0 { name.to_owned() } else { format!("{name} + {offset}") };
-    let scope = object.parts.first().and_then(|part| net.places[part.place].cells()).map(|cells| cells.scope);
+    let place = object.parts.iter().find_map(|part| part.place);
+    let scope = place.and_then(|place| net.places[place].cells()).map(|cells| cells.scope);
     let (name, owner) = match object.kind {
         ObjectKind::Function | ObjectKind::Text => return behind(&object.name),
         ObjectKind::Unknown => return behind("a pointer of the environment"),
@@ -141,13 +142,7 @@ pub(crate) fn final_values(net: &Net, marking: &Marking) -> Vec<(String, String)
         let value =
             |key: &[i64]| value_text(net, data.shown, cells.value, interpreter.cell(marking, place, key));
         let name = match part {
-            Some((ObjectData { kind: ObjectKind::Text, .. }, _)) => continue,
-            Some((ObjectData { kind: ObjectKind::Heap(slots), .. }, part)) => {
-                for key in block_keys(net, marking, *slots, part) {
-                    values.push((cell_name(net, place, &key), value(&key)));
-                }
-                continue;
-            }
+            Some((object, _)) if matches!(object.kind, ObjectKind::Text | ObjectKind::Heap(_)) => continue,
             _ if !matches!(cells.scope, Scope::Global) => continue,
             Some((object, part)) => format!("{}{}", object.name, part.path.trim_end_matches("[]")),
             None => data.name.clone(),
@@ -165,29 +160,50 @@ pub(crate) fn final_values(net: &Net, marking: &Marking) -> Vec<(String, String)
         };
         values.push((name, text));
     }
+    values.extend(block_values(net, marking, &opaque));
     values
 }
 
-/// The keys of the first cells of a part in the blocks that are there.
-fn block_keys(net: &Net, marking: &Marking, slots: Place, part: &PartData) -> Vec<Vec<i64>> {
-    let Some(cells) = net.places[slots].cells() else { return Vec::new() };
+/// The values in the first blocks that are there at the end.
+fn block_values(net: &Net, marking: &Marking, opaque: &[Place]) -> Vec<(String, String)> {
     let interpreter = Interpreter::new(net);
-    let count = i64::try_from(part.count()).unwrap_or(i64::MAX);
-    let owners: Vec<Vec<i64>> = match cells.scope {
-        Scope::Thread => (0..i64::from(net.max_threads)).map(|thread| vec![thread]).collect(),
-        Scope::Global | Scope::Frame(_) => vec![vec![]],
-    };
-    let mut keys = Vec::new();
-    for owner in owners {
-        for slot in 0..i64::from(cells.length.unwrap_or(0)) {
-            let key = |index: i64| owner.iter().copied().chain([index]).collect::<Vec<i64>>();
-            if interpreter.cell(marking, slots, &key(slot)) & ObjectKind::ALIVE != 0 {
-                keys.extend((0..count.min(MAX_SHOWN_CELLS.into())).map(|index| key(slot * count + index)));
+    let mut values = Vec::new();
+    for object in &net.objects {
+        let ObjectKind::Heap(slots) = object.kind else { continue };
+        for key in cell_keys(net, slots) {
+            if interpreter.cell(marking, slots, &key) & ObjectKind::ALIVE == 0 {
+                continue;
+            }
+            let Some((slot, owner)) = key.split_last() else { continue };
+            for part in &object.parts {
+                let Some(place) = part.place.filter(|place| !opaque.contains(place)) else { continue };
+                let data = &net.places[place];
+                let Some(cells) = data.cells() else { continue };
+                let count = i64::try_from(part.count()).unwrap_or(0);
+                for index in 0..count.min(MAX_SHOWN_CELLS.into()) {
+                    let key: Vec<i64> = owner.iter().copied().chain([slot * count + index]).collect();
+                    let value = interpreter.cell(marking, place, &key);
+                    let text = value_text(net, data.shown, cells.value, value);
+                    values.push((cell_name(net, place, &key), text));
+                }
             }
         }
     }
-    keys.truncate(MAX_SHOWN_CELLS as usize);
-    keys
+    values.truncate(MAX_SHOWN_CELLS as usize);
+    values
+}
+
+/// The keys of all cells of an array that is global or of threads.
+fn cell_keys(net: &Net, place: Place) -> Vec<Vec<i64>> {
+    let Some(cells) = net.places[place].cells() else { return Vec::new() };
+    let indices = 0..i64::from(cells.length.unwrap_or(0));
+    match cells.scope {
+        Scope::Thread => {
+            let threads = 0..i64::from(net.max_threads);
+            threads.flat_map(|thread| indices.clone().map(move |index| vec![thread, index])).collect()
+        }
+        Scope::Global | Scope::Frame(_) => indices.map(|index| vec![index]).collect(),
+    }
 }
 
 /// The cells whose values only the net understands: mutexes, and what the creation of a thread writes.

@@ -156,7 +156,7 @@ impl Lowerer<'_> {
     }
 
     /// The type of an object.
-    fn home_type(&self, home: Home) -> QualType {
+    pub(crate) fn home_type(&self, home: Home) -> QualType {
         match home {
             Home::Variable(variable) => self.type_with_room(variable),
             Home::Text(number) => {

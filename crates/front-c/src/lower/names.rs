@@ -1,11 +1,13 @@
 //! What addresses and cells are called: the table of the program's objects in the net.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use pdnet_net::{ObjectData, ObjectKind, PartData};
 
 use super::Lowerer;
 use super::points_to::Home;
+use super::shape::shape_of;
 use crate::types::Type;
 
 impl Lowerer<'_> {
@@ -27,12 +29,14 @@ impl Lowerer<'_> {
             Home::Function(_) => ObjectKind::Function,
             Home::Outside => ObjectKind::Unknown,
         };
-        let cells = self.cells.range((home, 0)..=(home, usize::MAX));
-        let parts = cells.filter_map(|(&(_, position), &place)| {
-            let leaf = self.shapes.get(&home)?.leaves.get(position)?;
-            let dimensions = leaf.dimensions.iter().map(|dimension| (dimension.stride, dimension.count));
-            let dimensions = dimensions.collect();
-            Some(PartData { place, path: leaf.path.clone(), offset: leaf.offset, dimensions })
+        let shape = self.shapes.get(&home).cloned();
+        let shape = shape.or_else(|| shape_of(self.program, &self.home_type(home)).ok().map(Rc::new));
+        let leaves = shape.iter().flat_map(|shape| shape.leaves.iter().enumerate());
+        let parts = leaves.map(|(position, leaf)| PartData {
+            place: self.cells.get(&(home, position)).copied(),
+            path: leaf.path.clone(),
+            offset: leaf.offset,
+            dimensions: leaf.dimensions.iter().map(|dimension| (dimension.stride, dimension.count)).collect(),
         });
         Some(ObjectData {
             number: u16::try_from(number).ok()?,
