@@ -37,6 +37,7 @@
 //! | `atoms` | atoms of formulas |
 //! | `atom_value` | C expressions in them |
 //! | `liveness` | nothing more: which cells of frames are still read |
+//! | `names` | nothing more: what addresses and cells are called |
 //! | `finish` | cleaning up: unreachable steps, dead temporaries |
 
 mod atom_value;
@@ -59,6 +60,7 @@ mod key;
 mod library;
 mod liveness;
 mod mutex;
+mod names;
 mod observe;
 mod once;
 mod path;
@@ -178,6 +180,7 @@ pub fn lower(
     if !lowerer.errors.is_empty() {
         return Err(lowerer.errors);
     }
+    lowerer.name_objects();
     let Lowerer { mut net, warnings, .. } = lowerer;
     pdnet_net::split_inputs(&mut net, &atoms.concat(), pdnet_net::SplitLimits::default());
     pdnet_net::add_control_dependence(&mut net);

@@ -4,7 +4,7 @@ use pdnet_base::IndexVec;
 use pdnet_source::Pos;
 
 use crate::net::{
-    ArcData, Base, Domain, Function, PartData, Pattern, Place, Transition, TransitionData, Var, VarData,
+    ArcData, Base, BytesData, Domain, Function, Pattern, Place, Transition, TransitionData, Var, VarData,
 };
 use crate::{Action, Expr, Net};
 
@@ -31,7 +31,7 @@ impl TransitionBuilder {
             calls: None,
             pos: None,
             atomic: false,
-            parts: Vec::new(),
+            bytes: Vec::new(),
             vars,
             arcs: vec![take],
             guard: None,
@@ -89,8 +89,8 @@ impl TransitionBuilder {
     }
 
     /// Says that a place's cells are accessed in part only.
-    pub fn part(&mut self, place: Place, first: Expr, count: u8) -> &mut Self {
-        self.data.parts.push(PartData { place, first, count });
+    pub fn bytes(&mut self, place: Place, first: Expr, count: u8) -> &mut Self {
+        self.data.bytes.push(BytesData { place, first, count });
         self
     }
 

@@ -9,6 +9,7 @@
 //! | [`int`](IntType) | integer types and their arithmetic |
 //! | `expr` | guards, arc expressions, atoms |
 //! | `net` | places, transitions, arcs: the 9-tuple |
+//! | `memory` | the program's objects: what addresses and cells are called |
 //! | `action` | what a transition stands for in the program |
 //! | `builder` | convenient construction of one transition |
 //! | `dependence` | control places and arcs (Definitions 5 to 8) |
@@ -29,6 +30,7 @@ mod float;
 mod inputs;
 mod int;
 mod interp;
+mod memory;
 mod net;
 mod parse;
 mod print;
@@ -42,8 +44,9 @@ pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
 pub use inputs::{SplitLimits, split_inputs};
 pub use int::IntType;
 pub use interp::{Firing, Interpreter, Marking, Successor, Token};
+pub use memory::{Address, ObjectData, ObjectKind, PartData, Shown};
 pub use net::{
-    ArcData, Base, CellData, Color, ColorData, Dependence, Domain, Function, FunctionData, Net, PartData,
+    ArcData, Base, BytesData, CellData, Color, ColorData, Dependence, Domain, Function, FunctionData, Net,
     Pattern, Place, PlaceData, PlaceForm, PlaceKind, Scope, Transition, TransitionData, Var, VarData,
 };
 pub use parse::parse_net;

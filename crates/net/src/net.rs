@@ -7,7 +7,7 @@
 use pdnet_base::{IndexVec, index_type};
 use pdnet_source::Pos;
 
-use crate::{Action, Expr, IntType};
+use crate::{Action, Expr, IntType, ObjectData, Shown};
 
 index_type! {
     /// A colour set.
@@ -45,6 +45,8 @@ pub struct Net {
     /// it is not 0, no other thread's transitions are enabled. (In a net in the narrow sense every
     /// transition would have an arc to it.)
     pub atomic: Option<Place>,
+    /// The objects of the program, for people.
+    pub objects: Vec<ObjectData>,
     /// Threads are numbered from 0 below this.
     pub max_threads: u32,
     /// Depths of frames are numbered from 0 below this.
@@ -151,6 +153,8 @@ pub struct PlaceData {
     /// Plain memory of the program, on which two threads can race ([`crate::Interpreter::races`]). Locks,
     /// objects that are atomic by their type, and what pdnet made for itself are not.
     pub memory: bool,
+    /// What the integers on it stand for.
+    pub shown: Shown,
 }
 
 impl PlaceData {
@@ -357,7 +361,7 @@ impl ArcData {
 
 /// A part of the cells of a place: some bytes, as a program sees them that looks at an object byte by byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartData {
+pub struct BytesData {
     /// The place, with cells.
     pub place: Place,
     /// The first byte, counted from the lowest.
@@ -383,7 +387,7 @@ pub struct TransitionData {
     pub atomic: bool,
     /// Where its accesses to the cells of a place are to parts of them only: which. None for a place means that
     /// the cells are accessed as a whole.
-    pub parts: Vec<PartData>,
+    pub bytes: Vec<BytesData>,
     /// Its variables. The first two are the thread and the depth of the frame that moves.
     pub vars: IndexVec<Var, VarData>,
     /// Its arcs, in the order in which they bind variables. The first takes the frame's token.
@@ -437,6 +441,7 @@ impl Net {
             pos: None,
             internal: false,
             memory: false,
+            shown: Shown::Integer,
         })
     }
 
@@ -456,6 +461,7 @@ impl Net {
             pos: None,
             internal: false,
             memory: false,
+            shown: Shown::Integer,
         })
     }
 

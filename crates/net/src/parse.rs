@@ -7,10 +7,10 @@ use pdnet_base::{Idx, IndexVec};
 use pdnet_source::{Diagnostic, File, Pos, SourceMap, Span};
 
 use crate::net::{
-    ArcData, Base, CellData, ColorData, Dependence, Domain, FunctionData, PartData, Pattern, Place,
+    ArcData, Base, BytesData, CellData, ColorData, Dependence, Domain, FunctionData, Pattern, Place,
     PlaceData, PlaceForm, PlaceKind, Scope, TransitionData, VarData,
 };
-use crate::{Action, BinaryOp, Expr, IntType, Net, UnaryOp};
+use crate::{Action, BinaryOp, Expr, IntType, Net, ObjectData, ObjectKind, PartData, Shown, UnaryOp};
 
 /// Parses a net from its text form. The result is not verified.
 ///
@@ -128,6 +128,7 @@ impl Parser {
                 "done" => net.done = Some(self.index("p")?),
                 "ended" => net.ended = Some(self.index("p")?),
                 "atomic" => net.atomic = Some(self.index("p")?),
+                "object" => self.object(&mut net)?,
                 "transition" => self.transition(&mut net)?,
                 _ => return Err(error(span, format!("unknown item `{word}`"))),
             }
@@ -161,6 +162,7 @@ impl Parser {
         let pos = self.pos()?;
         let internal = self.eat("internal");
         let memory = self.eat("memory");
+        let shown = if self.eat("shown") { self.shown()? } else { Shown::Integer };
         let form = match self.bare()?.as_str() {
             "tokens" => {
                 let mut initial = Vec::new();
@@ -172,7 +174,41 @@ impl Parser {
             "cells" => PlaceForm::Cells(self.cells()?),
             _ => return Err(self.expected("tokens or cells")),
         };
-        net.places.push(PlaceData { name, kind, color, form, function, pos, internal, memory });
+        net.places.push(PlaceData { name, kind, color, form, function, pos, internal, memory, shown });
+        Ok(())
+    }
+
+    fn shown(&mut self) -> Parse<Shown> {
+        let name = self.bare()?;
+        let shown = Shown::ALL.into_iter().find(|shown| shown.name() == name);
+        shown.ok_or_else(|| self.expected("integer, pointer, float32, float64 or bits"))
+    }
+
+    fn object(&mut self, net: &mut Net) -> Parse<()> {
+        let number = self.number()?;
+        let name = self.text()?;
+        let kind = match self.bare()?.as_str() {
+            "variable" => ObjectKind::Variable,
+            "heap" => ObjectKind::Heap(self.index("p")?),
+            "text" => ObjectKind::Text,
+            "function" => ObjectKind::Function,
+            "unknown" => ObjectKind::Unknown,
+            _ => return Err(self.expected("variable, heap, text, function or unknown")),
+        };
+        let mut parts = Vec::new();
+        while self.eat("part") {
+            let place = if self.eat("-") { None } else { Some(self.index("p")?) };
+            let path = self.text()?;
+            let offset = self.number()?;
+            let mut dimensions = Vec::new();
+            while self.peek_open() {
+                self.open()?;
+                dimensions.push((self.number()?, self.number()?));
+                self.close()?;
+            }
+            parts.push(PartData { place, path, offset, dimensions });
+        }
+        net.objects.push(ObjectData { number, name, kind, parts });
         Ok(())
     }
 
@@ -219,7 +255,7 @@ impl Parser {
             calls,
             pos,
             atomic,
-            parts: Vec::new(),
+            bytes: Vec::new(),
             vars,
             arcs,
             guard,
@@ -234,7 +270,7 @@ impl Parser {
         let Some(word) = self.peek_bare().map(str::to_owned) else { return Ok(false) };
         let known = [
             "var", "take", "put", "test", "inhibit", "drain", "read", "write", "governed", "governs",
-            "guard", "part",
+            "guard", "bytes",
         ];
         if !known.contains(&word.as_str()) {
             return Ok(false);
@@ -251,11 +287,11 @@ impl Parser {
                 data.vars.push(VarData { name, base, choice, note });
             }
             "guard" => data.guard = Some(self.expr()?),
-            "part" => {
+            "bytes" => {
                 let place: Place = self.index("p")?;
                 let first = self.expr()?;
                 let count: u8 = self.number()?;
-                data.parts.push(PartData { place, first, count });
+                data.bytes.push(BytesData { place, first, count });
             }
             _ => {
                 let place: Place = self.index("p")?;

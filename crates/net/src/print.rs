@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 use pdnet_source::Pos;
 
 use crate::net::{ArcData, Base, CellData, Pattern, PlaceForm, PlaceKind, Scope, TransitionData, Var};
-use crate::{BinaryOp, Expr, Net, UnaryOp};
+use crate::{BinaryOp, Expr, Net, ObjectData, ObjectKind, Shown, UnaryOp};
 
 impl fmt::Display for Net {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,6 +42,9 @@ impl fmt::Display for Net {
             if data.memory {
                 write!(f, " memory")?;
             }
+            if data.shown != Shown::Integer {
+                write!(f, " shown {}", data.shown.name())?;
+            }
             match &data.form {
                 PlaceForm::Tokens { initial } => {
                     write!(f, " tokens")?;
@@ -56,6 +59,7 @@ impl fmt::Display for Net {
                 writeln!(f, "{word} {place}")?;
             }
         }
+        self.objects.iter().try_for_each(|object| write_object(f, object))?;
         for (transition, data) in self.transitions.iter_enumerated() {
             write!(f, "transition {transition} {} {} {}", data.action, data.function, quoted(&data.label))?;
             if let Some(calls) = &data.calls {
@@ -66,6 +70,24 @@ impl fmt::Display for Net {
         }
         Ok(())
     }
+}
+
+fn write_object(f: &mut fmt::Formatter<'_>, object: &ObjectData) -> fmt::Result {
+    write!(f, "object {} {} ", object.number, quoted(&object.name))?;
+    match object.kind {
+        ObjectKind::Variable => writeln!(f, "variable")?,
+        ObjectKind::Heap(slots) => writeln!(f, "heap {slots}")?,
+        ObjectKind::Text => writeln!(f, "text")?,
+        ObjectKind::Function => writeln!(f, "function")?,
+        ObjectKind::Unknown => writeln!(f, "unknown")?,
+    }
+    for part in &object.parts {
+        let place = part.place.map_or_else(|| "-".to_owned(), |place| place.to_string());
+        write!(f, "  part {place} {} {}", quoted(&part.path), part.offset)?;
+        part.dimensions.iter().try_for_each(|(stride, count)| write!(f, " ({stride} {count})"))?;
+        writeln!(f)?;
+    }
+    Ok(())
 }
 
 fn write_cells(f: &mut fmt::Formatter<'_>, cells: &CellData) -> fmt::Result {
@@ -93,8 +115,8 @@ fn write_body(f: &mut fmt::Formatter<'_>, data: &TransitionData) -> fmt::Result 
         }
         writeln!(f)?;
     }
-    for part in &data.parts {
-        writeln!(f, "  part {} {} {}", part.place, part.first, part.count)?;
+    for part in &data.bytes {
+        writeln!(f, "  bytes {} {} {}", part.place, part.first, part.count)?;
     }
     for arc in &data.arcs {
         match arc {

@@ -97,7 +97,7 @@ impl Interpreter<'_> {
             };
             let key: Vec<i64> = key.iter().map(|part| part.eval(&view)).collect();
             if self.net.places[place].memory && self.is_inside(place, &key) {
-                let parts = self.net.transitions[firing.transition].parts.iter();
+                let parts = self.net.transitions[firing.transition].bytes.iter();
                 let parts = parts.filter(|part| part.place == place).map(|part| {
                     let first = part.first.eval(&view);
                     (first, first.saturating_add(i64::from(part.count) - 1))

@@ -9,7 +9,9 @@
 //! *Places.* 3. The colour set of cells is their key followed by their value; 4. initial values are
 //!    canonical in their type and listed in increasing order, inside the array; 5. initial tokens fit the
 //!    colour set; 6. control places carry no tokens and no cells; 7. execution places have tokens;
-//!    memory is cells, and not internal.
+//!    memory is cells, and not internal; only cells are shown as something else than integers.
+//!
+//! *Objects.* 14. Their parts are cells, and as many as the part says in each object; slots are an array.
 //!
 //! *Transitions.* 8. The first two variables are a thread and a depth, bound by the first arc, which takes
 //!    a token from a frame place; 9. arcs fit the form and kind of their place, and the number of their
@@ -23,7 +25,7 @@ use std::fmt;
 use pdnet_base::{Idx as _, IndexVec};
 
 use crate::net::{ArcData, Base, Pattern, Place, PlaceForm, PlaceKind, Transition, TransitionData, Var};
-use crate::{Action, Effect, Expr, Net};
+use crate::{Action, Effect, Expr, Net, ObjectData, ObjectKind};
 
 /// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,7 @@ impl fmt::Display for Violation {
 pub fn verify_net(net: &Net) -> Vec<Violation> {
     let mut verifier = Verifier { net, violations: Vec::new() };
     verifier.verify_tables();
+    net.objects.iter().for_each(|object| verifier.verify_object(object));
     for place in net.places.indices() {
         verifier.verify_place(place);
     }
@@ -100,6 +103,33 @@ impl Verifier<'_> {
         }
     }
 
+    fn verify_object(&mut self, object: &ObjectData) {
+        let net = self.net;
+        let cells = |place: Place| net.places.get(place).and_then(|data| data.cells());
+        let entity = || format!("object {}", object.name);
+        let blocks = match object.kind {
+            ObjectKind::Heap(slots) => match cells(slots).and_then(|cells| cells.length) {
+                Some(length) => Some(u64::from(length)),
+                None => return self.report(entity(), "its slots are no array"),
+            },
+            _ => None,
+        };
+        for part in &object.parts {
+            let Some(place) = part.place else { continue };
+            let Some(cells) = cells(place) else {
+                self.report(entity(), format!("{place} has no cells"));
+                continue;
+            };
+            let is_single = part.dimensions.is_empty() && blocks.is_none();
+            let expected = (!is_single).then(|| part.count().saturating_mul(blocks.unwrap_or(1)));
+            if cells.length.map(u64::from) != expected
+                || part.path.matches("[]").count() != part.dimensions.len()
+            {
+                self.report(entity(), format!("the part `{}` does not fit {place}", part.path));
+            }
+        }
+    }
+
     fn verify_place(&mut self, place: Place) {
         let net = self.net;
         let data = &net.places[place];
@@ -113,6 +143,9 @@ impl Verifier<'_> {
             PlaceForm::Tokens { initial } => {
                 if data.memory {
                     self.report(place, "memory without cells");
+                }
+                if data.shown != crate::Shown::Integer {
+                    self.report(place, "tokens are shown as what they are");
                 }
                 if data.kind == PlaceKind::Control && !initial.is_empty() {
                     self.report(place, "a control place carries tokens");

@@ -4,7 +4,9 @@
 //! place that says what a statement touches.
 
 use pdnet_base::Idx as _;
-use pdnet_net::{ArcData, Expr, Firing, IntType, Net, Place, Scalars, Scope, Var};
+use pdnet_net::{ArcData, Expr, Firing, Net, ObjectKind, Place, Scalars, Scope, Var};
+
+use crate::values::{cell_name, value_text};
 
 /// How a cell is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +22,14 @@ pub(crate) enum AccessKind {
 pub(crate) struct Access {
     /// The place.
     pub(crate) place: Place,
-    /// The thread whose cell it is; `None` for global ones.
+    /// The thread whose cell it is; `None` for global ones and those of blocks that were allocated.
     pub(crate) thread: Option<i64>,
     /// The name of the cell for people: `x`, `a[2]`.
     pub(crate) name: String,
     /// The value that was read or written.
     pub(crate) value: i128,
+    /// The value for people.
+    pub(crate) text: String,
     /// How.
     pub(crate) kind: AccessKind,
     /// Whether the cell is of no interest to the reader.
@@ -93,28 +97,21 @@ pub(crate) fn accesses(net: &Net, firing: &Firing) -> Vec<Access> {
         };
         let Some(cells) = net.places[place].cells() else { continue };
         let key = binding.values(key);
-        let name = cell_name(net, place, &key);
-        let value = typed(cells.value, cells.value.wrap(value));
+        let data = &net.places[place];
+        let value = cells.value.wrap(value);
+        let is_block =
+            net.part_of(place).is_some_and(|(object, _)| matches!(object.kind, ObjectKind::Heap(_)));
         let thread = match cells.scope {
             Scope::Global => None,
-            Scope::Thread | Scope::Frame(_) => key.first().copied(),
+            Scope::Thread | Scope::Frame(_) => key.first().copied().filter(|_| !is_block),
         };
-        found.push(Access { place, thread, name, value, kind, internal: net.places[place].internal });
+        let mut name = cell_name(net, place, &key);
+        if let Some(owner) = thread.filter(|&owner| owner != firing.thread() && !data.internal) {
+            name = format!("{name} of thread {owner}");
+        }
+        let text = value_text(net, data.shown, cells.value, value);
+        let value = cells.value.to_i128(value);
+        found.push(Access { place, thread, name, value, text, kind, internal: data.internal });
     }
     found
-}
-
-/// The name of a cell for people: the variable, with the index where it is an array.
-pub(crate) fn cell_name(net: &Net, place: Place, key: &[i64]) -> String {
-    let data = &net.places[place];
-    let is_array = data.cells().is_some_and(|cells| cells.length.is_some());
-    match key.last().filter(|_| is_array) {
-        Some(index) => format!("{}[{index}]", data.name),
-        None => data.name.clone(),
-    }
-}
-
-/// A canonical value as the number that it stands for.
-pub(crate) fn typed(ty: IntType, value: i64) -> i128 {
-    ty.to_i128(value)
 }

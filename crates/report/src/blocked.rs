@@ -8,8 +8,9 @@ use pdnet_check::Step;
 use pdnet_net::{Action, ArcData, Interpreter, Marking, Net, Pattern, Place, Transition};
 use pdnet_source::Pos;
 
-use crate::accesses::{Binding, cell_name};
+use crate::accesses::Binding;
 use crate::threads::Threads;
+use crate::values::cell_name;
 
 /// A thread that cannot move.
 #[derive(Clone, Debug)]

@@ -271,6 +271,9 @@ struct StepObject {
 struct ValueObject {
     name: String,
     value: serde_json::Number,
+    /// The value for people, where it is more than the number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
     access: &'static str,
     shared: bool,
 }
@@ -445,6 +448,7 @@ fn step_of(report: &Report<'_>, step: &RunStep) -> StepObject {
     let values = visible.map(|access| ValueObject {
         name: access.name.clone(),
         value: number(access.value),
+        text: Some(access.text.clone()).filter(|text| *text != access.value.to_string()),
         access: access_name(access.kind),
         shared: access.is_shared(),
     });

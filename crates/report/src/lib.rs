@@ -11,6 +11,7 @@
 //! | `accesses` | which cells a step reads and writes, and their values |
 //! | `threads` | which function each thread of a run was started with |
 //! | `blocked` | why a thread cannot move |
+//! | `values` | cells and values as people call them |
 //! | `words` | a step in words |
 //! | `run` | a run with all that is said of it, for any output format |
 //! | `style`, `layout`, `table`, `text` | the text for people |
@@ -38,6 +39,7 @@ mod table;
 mod task;
 mod text;
 mod threads;
+mod values;
 mod witness;
 mod words;
 

@@ -1,10 +1,11 @@
 //! A data race in words.
 
-use pdnet_net::{Interpreter, Marking, Net, Race, Scope};
+use pdnet_net::{Interpreter, Marking, Net, ObjectKind, Race, Scope};
 use pdnet_source::Pos;
 
-use crate::accesses::{AccessKind, cell_name};
+use crate::accesses::AccessKind;
 use crate::threads::Threads;
+use crate::values::cell_name;
 
 /// A data race.
 #[derive(Clone, Debug)]
@@ -53,7 +54,9 @@ impl RaceData {
         let name = cell_name(net, race.place, &race.key);
         let is_global =
             net.places[race.place].cells().is_none_or(|cells| matches!(cells.scope, Scope::Global));
-        let object = match race.key.first().filter(|_| !is_global) {
+        let is_block =
+            net.part_of(race.place).is_some_and(|(object, _)| matches!(object.kind, ObjectKind::Heap(_)));
+        let object = match race.key.first().filter(|_| !is_global && !is_block) {
             Some(&thread) => format!("{name} of {}", threads.describe(thread)),
             None => name,
         };

@@ -1,17 +1,15 @@
 //! A run with all that is said of it, whatever the output format.
 
 use pdnet_check::{Property, PropertyKind, Replay, Starved, Step, TraceEnd};
-use pdnet_net::{Action, ArcData, Interpreter, Marking, Net, Place, Scope};
+use pdnet_net::{Action, Interpreter, Marking, Net};
 use pdnet_source::Pos;
 
 use crate::accesses::{Access, accesses};
 use crate::blocked::{Blocked, blocked_threads, mutex_of};
 use crate::race::RaceData;
 use crate::threads::{Threads, created};
-use crate::words::{Phrase, Weight, inputs, phrases};
-
-/// Longer arrays are cut where final values are shown.
-const MAX_SHOWN_CELLS: u32 = 16;
+use crate::values::final_values;
+use crate::words::{Input, Phrase, Weight, inputs, phrases};
 
 /// A run that breaks a property.
 #[derive(Debug)]
@@ -46,7 +44,7 @@ pub(crate) struct RunStep {
     /// The cells that it touches, mutexes aside.
     pub(crate) accesses: Vec<Access>,
     /// The values of the inputs that it takes.
-    pub(crate) inputs: Vec<i128>,
+    pub(crate) inputs: Vec<Input>,
     /// The threads that it creates.
     pub(crate) created: Vec<i64>,
     /// The step in words.
@@ -197,50 +195,4 @@ fn mark_failure(step: &mut RunStep) {
         Some(phrase) => phrase.weight = Weight::Failure,
         None => step.phrases.push(Phrase { text: step.label.clone(), weight: Weight::Failure }),
     }
-}
-
-/// The values of the program's global variables. Mutexes and thread handles are no variables to the reader.
-fn final_values(net: &Net, marking: &Marking) -> Vec<(String, String)> {
-    let interpreter = Interpreter::new(net);
-    let opaque = opaque_places(net);
-    let mut values = Vec::new();
-    for (place, data) in net.places.iter_enumerated() {
-        let Some(cells) = data.cells() else { continue };
-        let is_global = matches!(cells.scope, Scope::Global);
-        if !is_global || data.internal || net.atomic == Some(place) || opaque.contains(&place) {
-            continue;
-        }
-        let value = |key: &[i64]| cells.value.to_i128(interpreter.cell(marking, place, key)).to_string();
-        let text = match cells.length {
-            None => value(&[]),
-            Some(length) => {
-                let shown = (0..length.min(MAX_SHOWN_CELLS)).map(|index| value(&[i64::from(index)]));
-                let mut shown: Vec<String> = shown.collect();
-                if length > MAX_SHOWN_CELLS {
-                    shown.push("…".to_owned());
-                }
-                format!("{{{}}}", shown.join(", "))
-            }
-        };
-        values.push((data.name.clone(), text));
-    }
-    values
-}
-
-/// The cells whose values only the net understands: mutexes, and what the creation of a thread writes.
-fn opaque_places(net: &Net) -> Vec<Place> {
-    let mut opaque = Vec::new();
-    for data in &net.transitions {
-        let is_opaque = matches!(
-            data.action,
-            Action::Lock | Action::Unlock | Action::Wait1 | Action::Wait3 | Action::Create
-        );
-        if is_opaque {
-            opaque.extend(data.arcs.iter().filter_map(|arc| match arc {
-                ArcData::Write { place, .. } => Some(*place),
-                _ => None,
-            }));
-        }
-    }
-    opaque
 }

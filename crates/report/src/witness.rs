@@ -21,16 +21,17 @@ mod yaml;
 use std::collections::BTreeMap;
 
 use pdnet_check::{PropertyKind, Replay};
-use pdnet_net::{Action, Interpreter, Net, Scope};
+use pdnet_net::{Action, Interpreter, Net, Scope, Shown};
 use pdnet_source::{File, Pos};
 
 use self::anchors::{Words, offset};
 use self::yaml::Yaml;
-use crate::accesses::AccessKind;
+use crate::accesses::{Access, AccessKind};
 use crate::blocked::Blocked;
 use crate::race::RaceAccess;
 use crate::report::{Answer, PropertyResult, Report};
 use crate::run::{Run, RunEnd, RunStep};
+use crate::values::float_value;
 
 /// The version of the format for violations.
 const VIOLATION_VERSION: &str = "2.2";
@@ -227,7 +228,8 @@ impl<'a> Content<'a> {
     }
 
     fn input(&mut self, step: &RunStep, pos: Pos) -> Option<Waypoint> {
-        let [value] = step.inputs.as_slice() else { return None };
+        let [input] = step.inputs.as_slice() else { return None };
+        let value = c_value(input.shown, input.value)?;
         let location = self.call_end(pos, &step.function, |name| name.starts_with("__VERIFIER_nondet_"))?;
         let constraint = Some((format!("\\result == {value}"), Some("acsl_expression")));
         Some(Waypoint { kind: "function_return", constraint, location, thread: step.thread })
@@ -242,18 +244,21 @@ impl<'a> Content<'a> {
         Some(Waypoint { kind: "branching", constraint, location, thread: step.thread })
     }
 
-    /// The values of the shared variables that a step reads, as a C expression: those that are named by a plain
-    /// name that means the same in the step's function.
+    /// The values of the shared variables that a step reads, as a C expression: those that are named by a name
+    /// that means the same in the step's function, with values that C has words for.
     fn reads(&self, step: &RunStep) -> String {
+        let net = self.report.net;
         let reads = step.accesses.iter().filter(|access| {
             access.kind == AccessKind::Read
                 && !access.internal
-                // Larger numbers need a type of their own in C.
-                && access.value.unsigned_abs() <= i64::MAX.unsigned_abs().into()
-                && is_global(self.report.net, access.place)
-                && !is_shadowed(self.report.net, &access.name, &step.function)
+                && is_global(net, access.place)
+                && !is_shadowed(net, &access.name, &step.function)
         });
-        let facts: Vec<String> = reads.map(|read| format!("{} == {}", read.name, read.value)).collect();
+        let fact = |read: &Access| {
+            let value = c_value(net.places[read.place].shown, read.value)?;
+            Some(format!("{} == {value}", read.name))
+        };
+        let facts: Vec<String> = reads.filter_map(fact).collect();
         if facts.is_empty() { "1".to_owned() } else { facts.join(" && ") }
     }
 
@@ -393,23 +398,41 @@ fn is_visible(step: &RunStep) -> bool {
     synchronizes || step.accesses.iter().any(|access| access.is_shared() && !access.internal)
 }
 
-/// Whether a place is a global variable that is no array.
+/// Whether a place is a global variable, or a member of one, that is no array.
 fn is_global(net: &Net, place: pdnet_net::Place) -> bool {
     let data = &net.places[place];
     let is_scalar =
         data.cells().is_some_and(|cells| matches!(cells.scope, Scope::Global) && cells.length.is_none());
     let is_name = |name: &str| {
         name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())
     };
-    is_scalar && data.function.is_none() && is_name(&data.name)
+    is_scalar && data.function.is_none() && data.name.split('.').all(is_name)
 }
 
-/// Whether a function has a variable of that name of its own.
+/// Whether a function has a variable of its own with the name of this one.
 fn is_shadowed(net: &Net, name: &str, function: &str) -> bool {
+    let root = |name: &str| name.split('.').next().map(str::to_owned);
     net.places.iter().any(|place| {
-        place.name == name && place.function.is_some_and(|owner| net.functions[owner].name == function)
+        root(&place.name) == root(name)
+            && place.function.is_some_and(|owner| net.functions[owner].name == function)
     })
+}
+
+/// A value as a C expression; `None` where C has no words for it. Of pointers that is all but null.
+fn c_value(shown: Shown, value: i128) -> Option<String> {
+    match shown {
+        // Larger numbers need a type of their own in C.
+        Shown::Integer => (value.unsigned_abs() <= i64::MAX.unsigned_abs().into()).then(|| value.to_string()),
+        Shown::Pointer => (value == 0).then(|| "0".to_owned()),
+        // A constant without a suffix is a `double`, to which the other side is converted.
+        Shown::Float32 | Shown::Float64 => {
+            let number = float_value(shown, value)?;
+            number.is_finite().then(|| format!("{number:?}"))
+        }
+        Shown::Bits => None,
+    }
 }
 
 /// Where the thread that closed a deadlock is blocked: of those that are, the one that moved last.

@@ -1,11 +1,12 @@
 //! A step in words.
 
 use pdnet_base::Idx as _;
-use pdnet_net::{Action, ArcData, Firing, Marking, Net, Pattern};
+use pdnet_net::{Action, ArcData, Expr, Firing, Marking, Net, Pattern, Shown};
 
-use crate::accesses::{Access, AccessKind, Binding, cell_name};
+use crate::accesses::{Access, AccessKind, Binding};
 use crate::blocked::{condition_of, mutex_of, written_cell};
 use crate::threads::{Threads, created};
+use crate::values::{cell_name, value_text};
 
 /// How important a phrase is for the reader, for colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +47,8 @@ pub(crate) fn phrases(
     // A decision comes after the reads that it rests on; everything else comes first.
     let (first, last) = if is_decision(data.action) { (None, action) } else { (action, None) };
     phrases.extend(first);
-    for value in inputs(net, firing) {
-        phrases.push(Phrase { text: format!("input {value}"), weight: Weight::Read });
+    for input in inputs(net, firing) {
+        phrases.push(Phrase { text: format!("input {}", input.text), weight: Weight::Read });
     }
     let telling = |access: &&Access| !access.internal && is_telling(data.action, firing, access);
     let visible: Vec<&Access> = accesses.iter().filter(telling).collect();
@@ -59,14 +60,14 @@ pub(crate) fn phrases(
             // What a step reads of its own locals says little once it says what it writes.
             AccessKind::Read if writes && !access.is_shared() => {}
             AccessKind::Read if last.is_some() && !access.is_shared() => {
-                grounds.push(format!("{} = {}", access.name, access.value));
+                grounds.push(format!("{} = {}", access.name, access.text));
             }
             AccessKind::Read => {
-                let text = format!("reads {} = {}", access.name, access.value);
+                let text = format!("reads {} = {}", access.name, access.text);
                 phrases.push(Phrase { text, weight: Weight::Read });
             }
             AccessKind::Write => {
-                let text = format!("writes {} = {}", access.name, access.value);
+                let text = format!("writes {} = {}", access.name, access.text);
                 phrases.push(Phrase { text, weight: Weight::Write });
             }
         }
@@ -80,14 +81,35 @@ pub(crate) fn phrases(
     phrases
 }
 
-/// The inputs that the firing takes: variables that are free to have any value.
-pub(crate) fn inputs(net: &Net, firing: &Firing) -> impl Iterator<Item = i128> {
-    let vars = net.transitions[firing.transition].vars.iter_enumerated();
-    vars.filter(|(_, data)| data.choice.is_some()).map(|(var, data)| {
+/// A value that the environment gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    /// What the integer stands for.
+    pub(crate) shown: Shown,
+    /// The value.
+    pub(crate) value: i128,
+    /// The value for people.
+    pub(crate) text: String,
+}
+
+/// The inputs that the firing takes: variables that are free to have any value. What they stand for, the cell says
+/// that gets the value.
+pub(crate) fn inputs(net: &Net, firing: &Firing) -> impl Iterator<Item = Input> {
+    let data = &net.transitions[firing.transition];
+    data.vars.iter_enumerated().filter(|(_, data)| data.choice.is_some()).map(move |(var, var_data)| {
+        let shown = data.arcs.iter().find_map(|arc| match arc {
+            ArcData::Write { place, value: Expr::Var(written), .. } if *written == var => {
+                Some(net.places[*place].shown)
+            }
+            _ => None,
+        });
+        let shown = shown.unwrap_or_default();
         let value = firing.binding[var.index()];
-        match data.base {
-            pdnet_net::Base::Int(ty) => ty.to_i128(value),
-            _ => value.into(),
+        match var_data.base {
+            pdnet_net::Base::Int(ty) => {
+                Input { shown, value: ty.to_i128(value), text: value_text(net, shown, ty, value) }
+            }
+            _ => Input { shown, value: value.into(), text: value.to_string() },
         }
     })
 }
@@ -208,10 +230,10 @@ fn branch(label: &str, value: bool) -> String {
 
 /// The value that a `return` hands over: what it writes first to a cell of the net's own. (Later ones are
 /// temporaries that are set back.)
-fn returned(net: &Net, firing: &Firing) -> Option<i128> {
+fn returned(net: &Net, firing: &Firing) -> Option<String> {
     let accesses = crate::accesses::accesses(net, firing);
     let mut writes = accesses.iter().filter(|access| access.internal && access.kind == AccessKind::Write);
-    writes.next().map(|access| access.value)
+    writes.next().map(|access| access.text.clone())
 }
 
 /// The thread whose end a join sees.

@@ -342,20 +342,20 @@ fn a_run_ends_with_its_fault() {
         vec![],
         100,
         &expect![[r#"
-        pdnet 0.0.0: division.c, a net of 7 places, 2 transitions, 7 arcs
+            pdnet 0.0.0: division.c, a net of 7 places, 2 transitions, 7 arcs
 
-        arithmetic: no division by zero
-          violated (no-arithmetic-error), by the run below
-          explicit engine: 12 states, 20 transitions, 0.25 s, 3.0 MiB
+            arithmetic: no division by zero, no bad shift
+              violated (no-arithmetic-error), by the run below
+              explicit engine: 12 states, 20 transitions, 0.25 s, 3.0 MiB
 
-          step  line          main
-             1  division.c:3  x = 1;
-                                writes x = 1
-             2  division.c:4  y = x / y;
-                                reads y = 0
-                                ✗ undefined behaviour: division by zero
-          variables at the end: x = 1, y = 0
-        Verification result: FALSE (no-arithmetic-error)
-    "#]],
+              step  line          main
+                 1  division.c:3  x = 1;
+                                    writes x = 1
+                 2  division.c:4  y = x / y;
+                                    reads y = 0
+                                    ✗ undefined behaviour: division by zero
+              variables at the end: x = 1, y = 0
+            Verification result: FALSE (no-arithmetic-error)
+        "#]],
     );
 }

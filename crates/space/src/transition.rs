@@ -246,7 +246,7 @@ impl Compiler<'_> {
             self.lower_arc(source, arc, &mut rule)?;
         }
         rule.guard = self.lower_optional(data.guard.as_ref())?;
-        for part in &data.parts {
+        for part in &data.bytes {
             rule.parts.push((part.place, self.code.compile(&part.first)?, part.count));
         }
         Ok((source, rule))

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use pdnet_net::{Base, BinaryOp, CellData, Domain, Expr, IntType, Net, Place, PlaceKind, Scope};
+use pdnet_net::{Base, BinaryOp, CellData, Domain, Expr, IntType, Net, Place, PlaceKind, Scope, Shown};
 use pdnet_source::{Diagnostic, Span};
 
 use super::points_to::Home;
@@ -166,7 +166,7 @@ impl Lowerer<'_> {
     }
 
     /// The type of an object.
-    fn home_type(&self, home: Home) -> QualType {
+    pub(crate) fn home_type(&self, home: Home) -> QualType {
         match home {
             Home::Variable(variable) => self.type_with_room(variable),
             Home::Text(number) => {
@@ -270,6 +270,7 @@ impl Lowerer<'_> {
         let is_shared = self.survey.shared.contains(&home);
         // What only one thread can come to cannot be raced for.
         self.net.places[place].memory = is_shared && !matches!(data.ty, Type::Sync(_)) && !data.is_atomic;
+        self.net.places[place].shown = if data.is_unit { Shown::Bits } else { super::shape::shown(&data.ty) };
         if is_shared {
             self.shared_cells.insert(place);
         }
@@ -334,7 +335,7 @@ impl Lowerer<'_> {
             }
             Home::Heap(site) => {
                 let line = self.pos(self.survey.points_to.sites[site].span).map_or(0, |pos| pos.line);
-                format!("block@{line}")
+                format!("{}@{line}", self.block_word(site))
             }
             Home::Text(number) => {
                 let text = String::from_utf8_lossy(&self.survey.points_to.texts[number]).into_owned();

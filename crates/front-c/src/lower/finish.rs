@@ -154,7 +154,7 @@ impl Lowerer<'_> {
         let kept = |place: Place| new(place).expect("a place in use is kept");
         for data in self.net.transitions.iter_mut() {
             data.arcs.iter_mut().for_each(|arc| map_arc(arc, &kept));
-            data.parts.iter_mut().for_each(|part| part.place = kept(part.place));
+            data.bytes.iter_mut().for_each(|part| part.place = kept(part.place));
         }
         for data in self.net.functions.iter_mut() {
             data.entry = kept(data.entry);

@@ -118,6 +118,11 @@ impl PointsTo {
         self.numbers.get(&home).copied()
     }
 
+    /// The objects whose address is a value somewhere.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = Home> {
+        self.numbers.keys().copied()
+    }
+
     /// The number of the string.
     pub(crate) fn text_number(&self, text: &[u8]) -> Option<usize> {
         self.text_numbers.get(text).copied()

@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn finish(mut self) -> TransitionBuilder {
         for (place, first, count) in self.parts {
             if !self.whole.contains(&place) {
-                self.builder.part(place, first, count);
+                self.builder.bytes(place, first, count);
             }
         }
         self.builder

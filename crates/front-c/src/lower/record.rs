@@ -243,6 +243,7 @@ impl Lowerer<'_> {
             let cells = pdnet_net::CellData { scope, length: None, value, default: 0, listed: vec![] };
             let place = self.net.add_cells(&format!("result of {name}"), cells);
             self.net.places[place].internal = true;
+            self.net.places[place].shown = super::shape::shown(ty);
             places.push(place);
         }
         places

@@ -6,7 +6,7 @@
 //! Each leaf of an object becomes one place. Neighbouring bit-fields are one leaf, since they are one
 //! memory location (C11 3.14), and so is each word of a union: these leaves are accessed in slices.
 
-use pdnet_net::IntType;
+use pdnet_net::{IntType, Shown};
 
 use crate::tree::{Program, Record};
 use crate::types::{DataModel, FieldData, FloatKind, IntKind, QualType, SyncKind, Type};
@@ -27,6 +27,8 @@ pub(crate) struct Dimension {
 pub(crate) struct Leaf {
     /// How it is reached from the whole: `.next`, or nothing.
     pub(crate) name: String,
+    /// The same with brackets for the arrays that it is in: `[].next`.
+    pub(crate) path: String,
     pub(crate) ty: Type,
     pub(crate) value: IntType,
     /// It is a part of a union or holds bit-fields, and is accessed in slices.
@@ -93,6 +95,16 @@ pub(crate) fn int_type(model: DataModel, ty: &Type) -> Option<IntType> {
     }
 }
 
+/// How people read a value of a type.
+pub(crate) const fn shown(ty: &Type) -> Shown {
+    match ty {
+        Type::Pointer(_) => Shown::Pointer,
+        Type::Float(FloatKind::Float) => Shown::Float32,
+        Type::Float(FloatKind::Double) => Shown::Float64,
+        _ => Shown::Integer,
+    }
+}
+
 /// The size of a type in bytes, where it is known. `void` and functions have size 1, as in GNU C.
 pub(crate) fn size_of(program: &Program, ty: &Type) -> Option<u64> {
     crate::types::size_of(program.data_model, &program.records, ty)
@@ -129,14 +141,20 @@ impl Flattener<'_> {
                 inner.push(Dimension { stride, count: count.unwrap_or(0) });
                 let is_atomic = ty.quals.is_atomic || element.quals.is_atomic;
                 let quals = crate::types::Qualifiers { is_atomic, ..element.quals };
-                self.flatten(&QualType { ty: element.ty.clone(), quals }, offset, &inner, name)
+                self.flatten(
+                    &QualType { ty: element.ty.clone(), quals },
+                    offset,
+                    &inner,
+                    &format!("{name}[]"),
+                )
             }
             Type::Record(record) => self.record(*record, ty, offset, dimensions, name),
             scalar => {
                 let value = int_type(self.program.data_model, scalar)
                     .ok_or_else(|| format!("objects of type `{}` are", scalar.display(self.program)))?;
                 self.leaves.push(Leaf {
-                    name: name.to_owned(),
+                    name: name.replace("[]", ""),
+                    path: name.to_owned(),
                     ty: scalar.clone(),
                     value,
                     is_unit: false,
@@ -201,7 +219,8 @@ impl Flattener<'_> {
             let next = ((at / WORD + 1) * WORD).min(end);
             let bits = u8::try_from((next - at) * 8).unwrap_or(64);
             self.leaves.push(Leaf {
-                name: name.to_owned(),
+                name: name.replace("[]", ""),
+                path: name.to_owned(),
                 ty: Type::Int(IntKind::UnsignedLongLong),
                 value: IntType { bits, signed: false },
                 is_unit: true,
@@ -279,6 +298,7 @@ pub(crate) fn is_character(ty: &Type) -> bool {
 pub(crate) fn words_of(size: u64, in_row: bool) -> Shape {
     let leaf = |offset, size: u64, dimensions| Leaf {
         name: String::new(),
+        path: if in_row { "[]".to_owned() } else { String::new() },
         ty: Type::Int(IntKind::UnsignedLongLong),
         value: IntType { bits: u8::try_from(size * 8).unwrap_or(64), signed: false },
         is_unit: true,

@@ -780,6 +780,7 @@ impl Lowerer<'_> {
         let int = self.int_type_at(ty, span);
         let domain = cells::domain_of(int, *ty == Type::Int(IntKind::Bool));
         let temporary = self.fresh_temporary(int);
+        self.net.places[temporary].shown = super::shape::shown(ty);
         let mut step = Step::new(Action::Assign, self.text(span), None).calling(called);
         let var = step.binder("input", pdnet_net::Base::Int(int), Some(domain));
         self.advance(span, step.write(temporary, frame_key(), Expr::Var(var)));
