@@ -77,9 +77,9 @@ pub(crate) struct CheckArgs {
     pub(crate) limits: LimitArgs,
     /// Which reductions to use.
     ///
-    /// There is one, `local-first`: steps that no other thread can notice are taken at once, so that their
-    /// order makes no states. Verdicts are the same without it; runs to assertions and deadlocks are then
-    /// shortest. A formula with the operator X is accepted only with `none`, since reductions do not preserve it.
+    /// `local-first`: steps that no other thread can notice are taken at once, so that their order makes no
+    /// states. `forget`: values that nobody will look at make no states. Verdicts are the same without them; runs
+    /// to assertions and deadlocks are then shortest. A formula with the operator X is accepted only with `none`, since reductions do not preserve it.
     #[arg(long, value_enum, default_value_t = Reduce::All, value_name = "WHICH", help_heading = "Search")]
     pub(crate) reduce: Reduce,
     /// How to print the result: for people, or as one JSON object.

@@ -6,13 +6,15 @@ use crate::args::Reduce;
 
 /// The engine that answers.
 pub(crate) fn engine(reduce: Reduce) -> Box<dyn Engine> {
-    Box::new(pdnet_explicit::Explicit { local_first: !reductions(reduce).is_empty() })
+    let names = reductions(reduce);
+    let has = |name: &str| names.contains(&name);
+    Box::new(pdnet_explicit::Explicit { local_first: has("local-first"), forget: has("forget") })
 }
 
 /// The names of the reductions that it may use.
 pub(crate) fn reductions(reduce: Reduce) -> Vec<&'static str> {
     match reduce {
         Reduce::None => Vec::new(),
-        Reduce::All => vec!["local-first"],
+        Reduce::All => vec!["local-first", "forget"],
     }
 }

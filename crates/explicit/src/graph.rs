@@ -20,14 +20,16 @@ pub(crate) struct Model<'a> {
     pub(crate) has_assumptions: bool,
     /// Whether searches may leave out steps.
     pub(crate) reduces: bool,
+    /// Whether searches for finite runs may forget values.
+    pub(crate) forgets: bool,
 }
 
 impl<'a> Model<'a> {
-    pub(crate) fn new(net: &'a Net, compiled: &'a Compiled, reduces: bool) -> Self {
+    pub(crate) fn new(net: &'a Net, compiled: &'a Compiled, (reduces, forgets): (bool, bool)) -> Self {
         let notable =
             net.transitions.indices().map(|transition| notes::is_notable(net, transition)).collect();
         let has_assumptions = net.transitions.iter().any(|data| data.action == Action::AssumeFail);
-        Self { net, compiled, notable, has_assumptions, reduces }
+        Self { net, compiled, notable, has_assumptions, reduces, forgets }
     }
 }
 
@@ -63,7 +65,7 @@ impl<'a> Graph<'a> {
         Self {
             model,
             store: StateStore::new(model.compiled),
-            stepper: Stepper::new(model, ample),
+            stepper: Stepper::new(model, ample, None),
             loaded: None,
             nodes: Vec::new(),
             targets: Vec::new(),

@@ -76,11 +76,14 @@ pub struct Explicit {
     /// this leaves exact do so: not those for formulas with `X`, under fairness, or with `deadlock` beside
     /// other atoms. Without it, runs to assertions and deadlocks are shortest.
     pub local_first: bool,
+    /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
+    /// finite runs do so; runs stay as short as they are.
+    pub forget: bool,
 }
 
 impl Default for Explicit {
     fn default() -> Self {
-        Self { local_first: true }
+        Self { local_first: true, forget: true }
     }
 }
 
@@ -99,7 +102,7 @@ impl Engine for Explicit {
                 return vec![outcome; request.properties.len()];
             }
         };
-        let model = Model::new(request.net, &compiled, self.local_first);
+        let model = Model::new(request.net, &compiled, (self.local_first, self.forget));
         let mut outcomes: Vec<Option<Outcome>> = vec![None; request.properties.len()];
 
         let mut goals = Vec::new();

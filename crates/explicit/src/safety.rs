@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Expr, Firing, Transition};
-use pdnet_space::{Atoms, Outcome as StepOutcome, Races, StateId, StateStore};
+use pdnet_space::{Atoms, Forget, Outcome as StepOutcome, Races, StateId, StateStore};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::continuation::Continuations;
@@ -95,7 +95,9 @@ impl<'a> Safety<'a> {
         let deadlocks = goals.iter().any(|goal| matches!(goal, Goal::NoDeadlock));
         let mut kept = watched.clone();
         seen.into_iter().for_each(|transition| kept[transition] = true);
-        let stepper = Stepper::new(model, reduction(model, &kept, deadlocks, atoms));
+        let ample = reduction(model, &kept, deadlocks, atoms.clone());
+        let forget = model.forgets.then(|| Forget::new(model.net, model.compiled, atoms.flatten()));
+        let stepper = Stepper::new(model, ample, forget);
         Self {
             model,
             stepper,
@@ -132,7 +134,8 @@ impl<'a> Safety<'a> {
     /// Expands one state after the other until all goals are decided or no state is left.
     fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let compiled = self.model.compiled;
-        self.store.insert(&compiled.initial()).map_err(|_| full())?;
+        let initial = self.stepper.stored(&compiled.initial());
+        self.store.insert(&initial).map_err(|_| full())?;
         self.parents.push(0);
         budget.allow_states(1)?;
         let mut position = 0;
@@ -147,10 +150,10 @@ impl<'a> Safety<'a> {
                 let is_dead = !is_enabled && !compiled.has_ended(self.stepper.current());
                 self.look(is_dead, &mut hits, budget)
             });
-            for Hit { goal, last, end } in hits.drain(..) {
+            for hit in hits.drain(..) {
+                let goal = hit.goal;
                 if self.verdicts[goal].is_none() {
-                    let trace = self.trace(id, last, end);
-                    self.verdicts[goal] = Some(Verdict::Violated(trace));
+                    self.verdicts[goal] = Some(Verdict::Violated(self.trace(id, hit)));
                 }
             }
             result?;
@@ -260,8 +263,9 @@ impl<'a> Safety<'a> {
         Ok(())
     }
 
-    /// The run to a state along the predecessors, and one more firing.
-    fn trace(&mut self, id: StateId, last: Option<Firing>, end: TraceEnd) -> Trace {
+    /// The run to a state along the predecessors, and one more firing. It is found again from the initial
+    /// state, with all values, so that it is a run of the net where stored states lack some.
+    fn trace(&mut self, id: StateId, hit: Hit) -> Trace {
         let mut path = vec![id];
         let mut at = id.index();
         while at != 0 {
@@ -270,11 +274,20 @@ impl<'a> Safety<'a> {
         }
         path.reverse();
         let mut prefix = Vec::new();
-        for pair in path.windows(2) {
-            self.stepper.load(&self.store, pair[0]);
-            prefix.extend(self.stepper.find(&mut self.store, None, pair[1]));
+        self.stepper.go_to(&self.model.compiled.initial());
+        for &next in &path[1..] {
+            // There is such a way; were there none, the replay of the run would tell.
+            let Some((firings, state)) = self.stepper.find_stored(&mut self.store, next) else { break };
+            prefix.extend(firings);
+            self.stepper.go_to(&state);
         }
-        prefix.extend(last);
+        let Hit { goal, last, mut end } = hit;
+        prefix.extend(last.and_then(|last| self.stepper.find_firing(last.transition)));
+        if let (TraceEnd::Race(found), Goal::NoRace(races)) = (&mut end, &mut self.goals[goal])
+            && let Some(race) = self.stepper.race(races)
+        {
+            **found = race;
+        }
         Trace { prefix, end }
     }
 }

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use pdnet_base::IndexVec;
 use pdnet_net::{Expr, Firing, Race, Transition};
 use pdnet_space::{
-    Ample, Observed, Outcome, Races, State, StateId, StateStore, Step, Successors, Unsupported,
+    Ample, Compiled, Forget, Observed, Outcome, Races, State, StateId, StateStore, Step, Successors,
+    Unsupported,
 };
 
 use crate::graph::Model;
@@ -30,17 +31,21 @@ pub(crate) fn reduction<'e>(
 
 /// A generator of successors that leaves out what the reduction allows to leave out: other threads' steps
 /// where those of one are enough, and states after which there is one step only that nobody needs to see.
+///
+/// Where values are forgotten, it shows states without them.
 pub(crate) struct Stepper<'a> {
+    compiled: &'a Compiled,
     ample: Option<Ample>,
+    forget: Option<Forget>,
     successors: Successors<'a>,
     /// Walks on from a successor.
     ahead: Successors<'a>,
 }
 
 impl<'a> Stepper<'a> {
-    pub(crate) fn new(model: &Model<'a>, ample: Option<Ample>) -> Self {
+    pub(crate) fn new(model: &Model<'a>, ample: Option<Ample>, forget: Option<Forget>) -> Self {
         let successors = Successors::new(model.compiled);
-        Self { ample, ahead: successors.clone(), successors }
+        Self { compiled: model.compiled, ample, forget, ahead: successors.clone(), successors }
     }
 
     /// The state whose steps are shown.
@@ -58,41 +63,109 @@ impl<'a> Stepper<'a> {
         store.load(id, self.successors.current_mut());
     }
 
+    /// Goes to a state that need not be from a store.
+    pub(crate) fn go_to(&mut self, state: &State) {
+        self.successors.current_mut().clone_from(state);
+    }
+
+    /// The state as it is stored: without what is forgotten.
+    pub(crate) fn stored(&self, state: &State) -> State {
+        let mut stored = state.clone();
+        stored.detach();
+        if let Some(forget) = &self.forget {
+            forget.apply(self.compiled, &mut stored);
+        }
+        stored
+    }
+
     /// Shows each step with the state that it leads to, and the number of steps that were taken to come
     /// there. After a pruned step there is no state, and the current one is shown.
     pub(crate) fn for_each(
         &mut self,
         mut visit: impl FnMut(&Step<'_>, &State, u64) -> ControlFlow<()>,
     ) -> Result<(), Unsupported> {
-        let Self { ample, successors, ahead } = self;
-        let Some(ample) = ample else { return successors.for_each(|step, next| visit(step, next, 1)) };
+        let Self { compiled, ample, forget, successors, ahead } = self;
+        if ample.is_none() && forget.is_none() {
+            return successors.for_each(|step, next| visit(step, next, 1));
+        }
         let mut error = None;
         ahead.start_near(successors.current());
-        successors.for_each_first(Some(ample), |step, next| {
+        successors.for_each_first(ample.as_ref(), |step, next| {
             if step.outcome == Outcome::Pruned {
                 return visit(step, next, 1);
             }
             ahead.go_to(next);
             let mut n_steps = 1;
-            loop {
+            while let Some(ample) = ample.as_ref() {
                 match ahead.advance(ample, None) {
                     Ok(true) => n_steps += 1,
-                    Ok(false) => return visit(step, ahead.current(), n_steps),
+                    Ok(false) => break,
                     Err(found) => {
                         error = Some(found);
                         return ControlFlow::Break(());
                     }
                 }
             }
+            if let Some(forget) = forget.as_ref() {
+                forget.apply(compiled, ahead.current_mut());
+            }
+            visit(step, ahead.current(), n_steps)
         })?;
         error.map_or(Ok(()), Err)
+    }
+
+    /// A firing of the transition in the current state.
+    pub(crate) fn find_firing(&mut self, transition: Transition) -> Option<Firing> {
+        let mut found = None;
+        let _ = self.successors.for_each(|step, _| {
+            if step.transition == transition {
+                found = Some(step.firing());
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    /// The firings of the first way from the current state to one that is stored with this number, and the
+    /// state that they lead to, with all its values. The current state may have them, too.
+    pub(crate) fn find_stored(
+        &mut self,
+        store: &mut StateStore,
+        to: StateId,
+    ) -> Option<(Vec<Firing>, State)> {
+        let (mut firings, mut found) = (Vec::new(), None);
+        let Self { compiled, ample, forget, successors, ahead } = self;
+        successors.current_mut().detach();
+        ahead.start_near(successors.current());
+        let _ = successors.for_each_first(ample.as_ref(), |step, next| {
+            if step.outcome == Outcome::Pruned {
+                return ControlFlow::Continue(());
+            }
+            ahead.go_to(next);
+            firings.push(step.firing());
+            if let Some(ample) = ample.as_ref() {
+                while ahead.advance(ample, Some(&mut firings)).unwrap_or(false) {}
+            }
+            let full = ahead.current().clone();
+            if let Some(forget) = forget.as_ref() {
+                forget.apply(compiled, ahead.current_mut());
+            }
+            if store.insert(ahead.current()).is_ok_and(|(id, _)| id == to) {
+                found = Some(full);
+                return ControlFlow::Break(());
+            }
+            firings.clear();
+            ControlFlow::Continue(())
+        });
+        found.map(|state| (firings, state))
     }
 
     /// The firings of the first way from the current state to the other, by the thread if one is named.
     /// Firings are not stored: a trace has few steps, and a search has many.
     pub(crate) fn find(&mut self, store: &mut StateStore, thread: Option<u32>, to: StateId) -> Vec<Firing> {
         let mut found = Vec::new();
-        let Self { ample, successors, ahead } = self;
+        let Self { ample, successors, ahead, .. } = self;
         ahead.start_near(successors.current());
         let _ = successors.for_each_first(ample.as_ref(), |step, next| {
             if step.outcome == Outcome::Pruned || thread.is_some_and(|thread| thread != step.thread) {

@@ -338,7 +338,7 @@ fn state_counts_are_exact() {
         let properties = [property(PropertyKind::NeverFires(vec![]))];
         let (fairness, limits) = (Fairness::None, Limits::default());
         let request = Request { net, properties: &properties, fairness, limits };
-        Explicit { local_first: false }.check(&request, &mut Silent)[0].stats
+        Explicit { local_first: false, forget: false }.check(&request, &mut Silent)[0].stats
     };
     let cases = [
         ("counter", nets::counter(2, false).0.net, (83, 133)),

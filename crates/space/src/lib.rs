@@ -17,6 +17,7 @@
 //! | `footprint` | what transitions touch that other threads may touch |
 //! | `ample` | in which states the steps of some threads are enough |
 //! | `first` | shows the steps of such threads |
+//! | `forget` | values that nobody will look at |
 //! | `advance` | steps that are alone, taken without a look around |
 //! | `atoms` | the atoms of properties on unpacked states |
 //! | `pool` | equal parts of states, stored once |
@@ -51,6 +52,7 @@ mod code;
 mod fire;
 mod first;
 mod footprint;
+mod forget;
 mod layout;
 mod pool;
 mod race;
@@ -61,6 +63,7 @@ mod transition;
 
 pub use ample::{Ample, Observed};
 pub use atoms::Atoms;
+pub use forget::Forget;
 pub use layout::{Layout, Unsupported};
 pub use race::Races;
 pub use state::State;

@@ -12,8 +12,10 @@ use pdnet_testkit::{Reference, check_engine};
 fn engines() -> Vec<(Box<dyn Engine>, bool)> {
     vec![
         (Box::new(Reference { limit: 100_000 }), true),
-        (Box::new(Explicit { local_first: false }), true),
-        (Box::new(Explicit { local_first: true }), false),
+        (Box::new(Explicit { local_first: false, forget: false }), true),
+        (Box::new(Explicit { local_first: true, forget: false }), false),
+        (Box::new(Explicit { local_first: false, forget: true }), true),
+        (Box::new(Explicit { local_first: true, forget: true }), false),
     ]
 }
 
@@ -37,4 +39,5 @@ fn engines_agree_with_the_reference() {
     }
     // Nor would a comparison of a reduction that never does anything.
     assert!(visited[2] * 3 < visited[1] * 2, "seed {seed}: {visited:?} states");
+    assert!(visited[3] < visited[1] && visited[4] < visited[2], "seed {seed}: {visited:?} states");
 }

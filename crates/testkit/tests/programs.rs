@@ -111,15 +111,17 @@ fn compare_programs(seed: u64) {
             });
         }
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
-        let compare = |local_first: bool, fairness: Fairness| {
-            compare(&Explicit { local_first }, &graph, &properties, fairness, !local_first)
-                .unwrap_or_else(|found| panic!("{}\nlocal first: {local_first}\n{found}", context()))
+        let compare_with = |local_first: bool, forget: bool, fairness: Fairness| {
+            let engine = Explicit { local_first, forget };
+            compare(&engine, &graph, &properties, fairness, !local_first)
+                .unwrap_or_else(|found| panic!("{}\n{engine:?}\n{found}", context()))
         };
-        let report = compare(false, fairness);
-        compare(true, fairness);
+        let report = compare_with(false, false, fairness);
+        compare_with(false, true, fairness);
+        compare_with(true, true, fairness);
         if fairness != Fairness::None {
             // Fairness switches the reduction off for most formulas.
-            compare(true, Fairness::None);
+            compare_with(true, true, Fairness::None);
         }
         n_compared += 1;
         total.add(&report);

@@ -1,5 +1,5 @@
-//! What the reduction *local steps first* must not do, one trap each: the verdict is the same with it and
-//! without it, and that of the reference.
+//! What the reductions *local steps first* and *forget* must not do, one trap each: the verdict is the same
+//! with them and without them, and that of the reference.
 
 use pdnet_base::Idx as _;
 use pdnet_check::{
@@ -280,63 +280,173 @@ const TRAPS: &[Trap] = &[
     },
 ];
 
+/// Traps for *forget*. The variable `d` is there to be forgotten.
+const VALUES: &[Trap] = &[
+    Trap {
+        name: "a counter that nobody asks for makes no states",
+        program: "int x; unsigned char y; void *a(void *p) { __pdnet_assert(x != 3); return 0; }
+            int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; pthread_t s; pthread_create(&s, 0, a, 0); x = 1; while (1) y++; }",
+        ask: Ask::Assert,
+        expected: 'h',
+        saves: true,
+    },
+    Trap {
+        name: "one that somebody asks for at the end does",
+        program: "unsigned char y; int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; int n; for (n = 0; n < 9; n++) y++; int z = y;
+                __pdnet_assert(z != 9); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "what only a formula asks for",
+        program: "int x, y; int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; y = 1; int k; for (k = 0; k < 3; k++) x = x + y; return 0; }",
+        ask: Ask::Formula("G x < 3"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a local that is read behind a loop that does not touch it",
+        program: "int x; int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; int k = __VERIFIER_nondet_bool(), i;
+                for (i = 0; i < 3; i++) x = i; __pdnet_assert(!k); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a local that is written in one branch only",
+        program: "int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; int k = __VERIFIER_nondet_bool(), c = __VERIFIER_nondet_bool();
+                int dead = __VERIFIER_nondet_bool(); dead = dead + 1; if (c) k = 0; c = 5;
+                __pdnet_assert(!k); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a local that is read through a pointer",
+        program: "int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; int k = 0, *p = &k; k = __VERIFIER_nondet_bool(); __pdnet_assert(*p == 0);
+                return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a local that another thread reads",
+        program: "void *a(void *p) { int k = *(int *)p; __pdnet_assert(k != 2); return 0; }
+            int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; pthread_t s; int i = 1; pthread_create(&s, 0, a, &i); i = 2; pthread_join(s, 0);
+                return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "parameters and results, in frames of the same function",
+        program: "int f(int n, int k) { int r = n; if (k > 0) r = r + f(n, k - 1); return r; }
+            int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; int n = __VERIFIER_nondet_bool(); int r = f(n, 2); n = 7;
+                __pdnet_assert(r != 3); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "one element of an array is written, another one is read",
+        program: "int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; int a[3]; int i = __VERIFIER_nondet_bool(), c = __VERIFIER_nondet_bool();
+                a[0] = c; a[1] = 1; a[2] = 1; a[i] = 0; c = 0; __pdnet_assert(a[0] == 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a value that only decides which lock is taken",
+        program: "pthread_mutex_t m[2]; int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; int i = __VERIFIER_nondet_bool();
+                pthread_mutex_lock(&m[1]); pthread_mutex_lock(&m[i]); return 0; }",
+        ask: Ask::Deadlock,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "the handle of a thread, until it is joined",
+        program: "int x; void *a(void *p) { x = 1; return 0; } void *b(void *p) { x = 2; return 0; }
+            int main(void) { int d = __VERIFIER_nondet_bool(); if (d) d = 2; pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, b, 0);
+                int k = 0; k++; pthread_join(t, 0); t = 0; __pdnet_assert(x != 1); pthread_join(s, 0);
+                return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+];
+
+/// No reduction at all.
+const PLAIN: Explicit = Explicit { local_first: false, forget: false };
+
 #[test]
-fn the_reduction_walks_into_no_trap() {
+fn local_first_walks_into_no_trap() {
     for trap in TRAPS {
-        let name = trap.name;
-        let mut map = SourceMap::new();
-        let file = map.add("trap.i", format!("{PRELUDE}{}", trap.program));
-        let loaded = load_preprocessed(&mut map, file, &Options::default()).expect(name);
-        let mut formulas = Vec::new();
-        if let Ask::Formula(text) = trap.ask {
-            let text = map.add("<ltl>", text);
-            formulas.push(parse_formula(&map, text).expect(name));
-        }
-        let options = LowerOptions {
-            atomicity: Atomicity::Access,
-            spurious_wakeups: false,
-            max_threads: 4,
-            max_depth: 4,
-            ..LowerOptions::default()
-        };
-        let lowered = lower(&map, &loaded.program, &formulas, &options).expect(name);
-        let property = match trap.ask {
-            Ask::Assert => Property::assertions(&lowered.net),
-            Ask::Deadlock => Property::no_deadlock(),
-            Ask::Formula(text) => {
-                let atoms = lowered.atoms[0].iter().enumerate().map(|(idx, expr)| AtomData {
-                    text: formulas[0].atoms[pdnet_logic::Atom::new(idx)].to_string(),
-                    expr: expr.clone(),
-                });
-                let kind = PropertyKind::Ltl { formula: formulas[0].ltl.clone(), atoms: atoms.collect() };
-                Property { name: "ltl".into(), text: text.into(), class: "valid-ltl", kind }
-            }
-        };
-        let properties = [property];
-        let graph = ReachableGraph::build(&lowered.net, 20_000).expect(name);
-        let mut n_states = Vec::new();
-        for local_first in [false, true] {
-            let engine = Explicit { local_first };
-            for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
-                compare(&engine, &graph, &properties, fairness, !local_first)
-                    .unwrap_or_else(|found| panic!("{name}, local first {local_first}: {found}"));
-            }
-            let request = Request {
-                net: &lowered.net,
-                properties: &properties,
-                fairness: Fairness::None,
-                limits: Limits::default(),
-            };
-            let Outcome { verdict, stats } = engine.check(&request, &mut Silent).remove(0);
-            let found = match verdict {
-                Verdict::Holds => 'h',
-                Verdict::Violated(_) => 'v',
-                Verdict::Unknown(_) => 'u',
-            };
-            assert_eq!(found, trap.expected, "{name}, local first {local_first}");
-            n_states.push(stats.states);
-        }
-        // A trap in a program that is not reduced would catch nothing.
-        assert_eq!(n_states[1] < n_states[0], trap.saves, "{name}: states without and with: {n_states:?}");
+        walk(trap, Explicit { local_first: true, ..PLAIN });
     }
+}
+
+#[test]
+fn forget_walks_into_no_trap() {
+    for trap in VALUES {
+        walk(trap, Explicit { forget: true, ..PLAIN });
+    }
+}
+
+/// Compares with the reference: without reductions, with this one, and with all.
+fn walk(trap: &Trap, reduced: Explicit) {
+    let name = trap.name;
+    let mut map = SourceMap::new();
+    let file = map.add("trap.i", format!("{PRELUDE}{}", trap.program));
+    let loaded = load_preprocessed(&mut map, file, &Options::default()).expect(name);
+    let mut formulas = Vec::new();
+    if let Ask::Formula(text) = trap.ask {
+        let text = map.add("<ltl>", text);
+        formulas.push(parse_formula(&map, text).expect(name));
+    }
+    let options = LowerOptions {
+        atomicity: Atomicity::Access,
+        spurious_wakeups: false,
+        max_threads: 4,
+        max_depth: 4,
+        ..LowerOptions::default()
+    };
+    let lowered = lower(&map, &loaded.program, &formulas, &options).expect(name);
+    let property = match trap.ask {
+        Ask::Assert => Property::assertions(&lowered.net),
+        Ask::Deadlock => Property::no_deadlock(),
+        Ask::Formula(text) => {
+            let atoms = lowered.atoms[0].iter().enumerate().map(|(idx, expr)| AtomData {
+                text: formulas[0].atoms[pdnet_logic::Atom::new(idx)].to_string(),
+                expr: expr.clone(),
+            });
+            let kind = PropertyKind::Ltl { formula: formulas[0].ltl.clone(), atoms: atoms.collect() };
+            Property { name: "ltl".into(), text: text.into(), class: "valid-ltl", kind }
+        }
+    };
+    let properties = [property];
+    let graph = ReachableGraph::build(&lowered.net, 20_000).expect(name);
+    let mut n_states = Vec::new();
+    for engine in [PLAIN, reduced, Explicit::default()] {
+        for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+            compare(&engine, &graph, &properties, fairness, !engine.local_first)
+                .unwrap_or_else(|found| panic!("{name}, {engine:?}: {found}"));
+        }
+        let request = Request {
+            net: &lowered.net,
+            properties: &properties,
+            fairness: Fairness::None,
+            limits: Limits::default(),
+        };
+        let Outcome { verdict, stats } = engine.check(&request, &mut Silent).remove(0);
+        let found = match verdict {
+            Verdict::Holds => 'h',
+            Verdict::Violated(_) => 'v',
+            Verdict::Unknown(_) => 'u',
+        };
+        assert_eq!(found, trap.expected, "{name}, {engine:?}");
+        n_states.push(stats.states);
+    }
+    // A trap in a program that is not reduced would catch nothing.
+    assert_eq!(n_states[1] < n_states[0], trap.saves, "{name}: states without and with: {n_states:?}");
 }
