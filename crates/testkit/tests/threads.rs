@@ -83,9 +83,9 @@ fn compare_programs(seed: u64) {
         }
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
         // Runs are shortest without the reduction only.
-        compare(&Explicit { local_first: false }, &graph, &properties, fairness, true)
+        compare(&Explicit { local_first: false, forget: false }, &graph, &properties, fairness, true)
             .unwrap_or_else(|found| panic!("{}\n{found}", context()));
-        let report = compare(&Explicit { local_first: true }, &graph, &properties, fairness, false)
+        let report = compare(&Explicit::default(), &graph, &properties, fairness, false)
             .unwrap_or_else(|found| panic!("{}\n{found}", context()));
         assert_eq!(report.unknown, 0, "{}", context());
         n_compared += 1;
