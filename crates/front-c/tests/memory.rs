@@ -259,6 +259,31 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "uninitialised",
     ),
     (
+        "a copy of a struct with an uninitialised part",
+        "struct s { int a, b; }; int main(void) { struct s s; s.a = 1; struct s t = s; struct s *p = &t; A(p->a == 1 && t.a == 1); return 0; }",
+        "fine",
+    ),
+    (
+        "an uninitialised part of a copy",
+        "struct s { int a, b; }; int main(void) { struct s s; s.a = 1; struct s t = s; struct s *p = &t; return p->b; }",
+        "uninitialised",
+    ),
+    (
+        "memcpy of an array that is partly set",
+        "int main(void) { int a[3], b[3]; b[1] = 3; memcpy(a, b, sizeof a); A(a[1] == 3); return 0; }",
+        "fine",
+    ),
+    (
+        "what memcpy copied unset",
+        "int main(void) { int a[3], b[3]; b[1] = 3; memcpy(a, b, sizeof a); return a[2]; }",
+        "uninitialised",
+    ),
+    (
+        "a struct that is partly set, as an argument",
+        "struct s { int a, b; }; int f(struct s s) { return s.a; } int main(void) { struct s s; s.a = 0; return f(s); }",
+        "unwritten-copy",
+    ),
+    (
         "thread-local",
         "_Thread_local int n; void *f(void *p) { n++; A(n == 1); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); n++; A(n == 1); int *q = &n; A(*q == 1); pthread_join(t, 0); return 0; }",
         "fine",

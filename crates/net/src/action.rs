@@ -116,6 +116,9 @@ pub enum Fault {
     Environment,
     /// An object is accessed as something else than it is kept as. C may define it; the model does not.
     MixedAccess,
+    /// A part that was never written is copied with its struct or array. C defines that; the model does not keep
+    /// track of it where the copy goes.
+    UnwrittenCopy,
     /// A signed result that does not fit into its type.
     Overflow,
     /// A shift by a negative count, or by as many bits as the value has or more.
@@ -152,7 +155,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 56] = [
+    pub const ALL: [Self; 57] = [
         Self::Assign,
         Self::Jump,
         Self::Exit,
@@ -203,6 +206,7 @@ impl Action {
         Self::Fault(Fault::AddressAsNumber),
         Self::Fault(Fault::Environment),
         Self::Fault(Fault::MixedAccess),
+        Self::Fault(Fault::UnwrittenCopy),
         Self::Fault(Fault::Overflow),
         Self::Fault(Fault::Shift),
         Self::Bound(Bound::Depth),
@@ -311,6 +315,7 @@ impl Action {
             Self::Fault(Fault::AddressAsNumber) => "fault-address-as-number",
             Self::Fault(Fault::Environment) => "fault-environment",
             Self::Fault(Fault::MixedAccess) => "fault-mixed-access",
+            Self::Fault(Fault::UnwrittenCopy) => "fault-unwritten-copy",
             Self::Fault(Fault::Overflow) => "fault-overflow",
             Self::Fault(Fault::Shift) => "fault-shift",
             Self::Bound(Bound::Depth) => "bound-depth",
@@ -345,6 +350,7 @@ impl fmt::Display for Fault {
             Self::AddressAsNumber => "address used as a number",
             Self::Environment => "something that only the environment knows is used",
             Self::MixedAccess => "object accessed as one of another type",
+            Self::UnwrittenCopy => "copy of an object of which a part was not set",
             Self::Overflow => "result does not fit into its signed type",
             Self::Shift => "shift by more bits than there are",
         })

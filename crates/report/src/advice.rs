@@ -58,7 +58,9 @@ pub(crate) fn advice(reason: &StopReason) -> String {
                 Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld => Some("locks"),
                 Fault::Leak => Some("leak"),
                 Fault::Uninitialised => Some("uninitialized"),
-                Fault::AddressAsNumber | Fault::Environment | Fault::MixedAccess => None,
+                Fault::AddressAsNumber | Fault::Environment | Fault::MixedAccess | Fault::UnwrittenCopy => {
+                    None
+                }
             };
             match check {
                 Some(check) => format!("{meaning}; see that run with --check {check}"),

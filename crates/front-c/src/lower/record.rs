@@ -1,6 +1,6 @@
 //! Structs and unions as values: each scalar part on its own.
 
-use pdnet_net::{Action, Expr, IntType, Place, Scope};
+use pdnet_net::{Action, Expr, Fault, IntType, Place, Scope};
 use pdnet_source::Span;
 
 use super::Lowerer;
@@ -124,13 +124,13 @@ impl Lowerer<'_> {
     }
 
     /// Reads parts: each shared one in a step of its own, all others in one.
-    /// `checked`: reading one that was never written is a fault.
+    /// `checked`: that one was never written is not noted with the copy, and such a run is not followed.
     fn load_parts(&mut self, objects: &[Object], checked: bool, span: Span) -> Vec<Expr> {
         let mut values = Vec::new();
         let mut together = Vec::new();
         for object in objects {
             if checked {
-                self.check_written(object);
+                self.check_written_or(object, Fault::UnwrittenCopy);
             }
             let value = object.load();
             if self.is_shared_expr(&value) {
@@ -172,8 +172,13 @@ impl Lowerer<'_> {
         };
         let path = self.path(lvalue)?;
         let objects = self.part_objects(path, &value.ty, value.span)?;
+        Some(self.copied_parts(&objects, value.span))
+    }
+
+    /// The values of parts that are to be copied, and for each whether it was ever written.
+    fn copied_parts(&mut self, objects: &[Object], span: Span) -> (Vec<Expr>, Vec<Expr>) {
         let written: Vec<Expr> = objects.iter().map(|object| self.is_written(object)).collect();
-        let mut step = Step::new(Action::Assign, self.text(value.span), None);
+        let mut step = Step::new(Action::Assign, self.text(span), None);
         let mut flags = Vec::new();
         for flag in written {
             if matches!(flag, Expr::Const(_)) {
@@ -185,9 +190,9 @@ impl Lowerer<'_> {
             flags.push(Expr::Cell(temporary, frame_key()));
         }
         if !step.writes.is_empty() {
-            self.advance(value.span, step);
+            self.advance(span, step);
         }
-        Some((self.load_parts(&objects, false, value.span), flags))
+        (self.load_parts(objects, false, span), flags)
     }
 
     /// Writes the parts of a struct: each shared one in a step of its own, all others in one.
@@ -259,7 +264,7 @@ impl Lowerer<'_> {
             return None;
         }
         let parts = self.parts_of(&target, span)?;
-        let values = if name.ends_with("memset") {
+        let (values, written) = if name.ends_with("memset") {
             let ExprKind::Int(byte) = super::survey::strip_casts(from).kind else { return None };
             #[expect(
                 clippy::cast_possible_truncation,
@@ -271,16 +276,16 @@ impl Lowerer<'_> {
                 let is_bool = part.view == View::As(Type::Int(IntKind::Bool));
                 Expr::Const(if is_bool { pattern & 0xff } else { part.ty.wrap(pattern) })
             };
-            parts.iter().map(value).collect()
+            (parts.iter().map(value).collect(), Vec::new())
         } else {
             let path = self.whole_path(source?.1)?;
             let objects = self.part_objects(path, &target, span)?;
-            self.load_parts(&objects, true, span)
+            self.copied_parts(&objects, span)
         };
         let mut path = self.whole_path(to)?;
         self.fix_path(&mut path, true, span);
         let address = self.path_address(&path);
-        self.store_record(path, &target, &values, &[], span)?;
+        self.store_record(path, &target, &values, &written, span)?;
         Some(address)
     }
 

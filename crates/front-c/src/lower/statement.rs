@@ -241,6 +241,9 @@ impl Lowerer<'_> {
             Some(Init::Sync(kind)) => self.reset_sync(variable, *kind, span),
             Some(Init::Value(value)) if matches!(data.ty.ty, Type::Record(_)) => {
                 let Some((values, written)) = self.copied_record(value) else { return };
+                if written.iter().any(|flag| !matches!(flag, Expr::Const(_))) {
+                    self.add_notes(variable, span);
+                }
                 let path = self.variable_path(variable);
                 self.store_record(path, &data.ty.ty, &values, &written, span.to(value.span));
             }
@@ -621,12 +624,19 @@ fn collect_cases(stmt: &Stmt, labels: &mut Vec<(Option<(i128, i128)>, Span)>) {
     }
 }
 
-/// The locals that are declared without an initialiser.
+/// The locals of which a part may be left unset: those that are declared without an initialiser, and copies of
+/// structs.
 fn collect_uninitialised(stmt: &Stmt, found: &mut Vec<(Variable, Span)>) {
     let list = std::cell::RefCell::new(found);
     any_part(stmt, &|kind| {
-        if let StmtKind::Declare(variable, None) = kind {
-            list.borrow_mut().push((*variable, stmt.span));
+        match kind {
+            StmtKind::Declare(variable, None) => list.borrow_mut().push((*variable, stmt.span)),
+            StmtKind::Declare(variable, Some(Init::Value(value)))
+                if matches!((&value.ty, &value.kind), (Type::Record(_), ExprKind::Load(_))) =>
+            {
+                list.borrow_mut().push((*variable, stmt.span));
+            }
+            _ => {}
         }
         false
     });

@@ -618,6 +618,11 @@ impl Lowerer<'_> {
 
     /// Asks that the next step be a fault where it reads a cell that was never written.
     pub(crate) fn check_written(&mut self, object: &Object) {
+        self.check_written_or(object, Fault::Uninitialised);
+    }
+
+    /// Asks that the next step be this fault where it reads a cell that was never written.
+    pub(crate) fn check_written_or(&mut self, object: &Object, fault: Fault) {
         for target in &object.targets {
             if let Some(written) = self.shadow_of(target.place) {
                 let is_written = Expr::Cell(written, target.key.clone());
@@ -625,7 +630,7 @@ impl Lowerer<'_> {
                     None => is_written,
                     Some(when) => Expr::either(Expr::logical_not(when.clone()), is_written),
                 };
-                self.add_check(is_fine, Fault::Uninitialised);
+                self.add_check(is_fine, fault);
             }
         }
     }
@@ -650,7 +655,7 @@ impl Lowerer<'_> {
                 let shadow = Target { place, stored: IntType::U8, slice: None, ..target.clone() };
                 step.writes.push((shadow, written.clone()));
             } else {
-                self.add_check(written.clone(), Fault::Uninitialised);
+                self.add_check(written.clone(), Fault::UnwrittenCopy);
             }
         }
         step
