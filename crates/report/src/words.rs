@@ -1,7 +1,7 @@
 //! A step in words.
 
 use pdnet_base::Idx as _;
-use pdnet_net::{Action, ArcData, Expr, Firing, Marking, Net, Pattern, Shown};
+use pdnet_net::{Action, ArcData, Expr, Firing, Marking, Net, Pattern, Shown, TransitionData};
 
 use crate::accesses::{Access, AccessKind, Binding};
 use crate::blocked::{condition_of, mutex_of, written_cell};
@@ -50,7 +50,7 @@ pub(crate) fn phrases(
     for input in inputs(net, firing) {
         phrases.push(Phrase { text: format!("input {}", input.text), weight: Weight::Read });
     }
-    let telling = |access: &&Access| !access.internal && is_telling(data.action, firing, access);
+    let telling = |access: &&Access| !access.internal && is_telling(data, firing, access);
     let visible: Vec<&Access> = accesses.iter().filter(telling).collect();
     let writes = visible.iter().any(|access| access.kind == AccessKind::Write);
     // The locals that a decision rests on are named with it, on one line.
@@ -115,9 +115,10 @@ pub(crate) fn inputs(net: &Net, firing: &Firing) -> impl Iterator<Item = Input> 
 }
 
 /// Whether an access says something that the words for the action do not. Values of `pthread_t` are the
-/// net's own numbers, and a parameter that is null is no news.
-fn is_telling(action: Action, firing: &Firing, access: &Access) -> bool {
-    match action {
+/// net's own numbers, a parameter that is null is no news, and what is freed is set back without the program's doing.
+fn is_telling(data: &TransitionData, firing: &Firing, access: &Access) -> bool {
+    match data.action {
+        Action::Library if data.calls.as_deref() == Some("free") => access.kind == AccessKind::Read,
         Action::Create => {
             let is_parameter = access.thread.is_some_and(|thread| thread != firing.thread());
             is_parameter && access.value != 0

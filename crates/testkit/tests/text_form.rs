@@ -101,3 +101,42 @@ fn figure_1_of_the_slicing_paper() {
     assert!(arcs("\"t2b\"", "f20") && !arcs("\"t2b\"", "f21"), "{text}");
     assert!(arcs("\"t1b\"", "f10") && arcs("\"t1b\"", "f12"), "{text}");
 }
+
+const OBJECTS: &str = r#"
+net "objects" threads 2 depth 1
+color c0 = thread depth
+color c1 = u32
+color c2 = [2] i64
+color c3 = [4] u64
+function f0 "main" entry p0 exit p0
+place p0 execution c0 "main" of f0 tokens (0 0)
+place p1 variable c1 "x" memory shown float32 cells global u32 = 0
+place p2 variable c2 "slots" internal cells global [2] i64 = 0
+place p3 variable c3 "n@3.next" memory shown pointer cells global [4] u64 = 0
+object 1 "x" variable part p1 "" 0
+object 2 "n@3" heap p2 part p3 "[].next" 8 (16 2) part - "[].v" 0 (16 2)
+object 3 "\"abc\"" text
+object 4 "main" function
+object 0 "the environment" unknown
+"#;
+
+#[test]
+fn objects_are_printed_and_verified() {
+    let net = parse(OBJECTS);
+    assert_eq!(verify_net(&net), []);
+    assert_eq!(parse(&net.to_string()), net);
+    let broken = [
+        ("heap p2", "heap p1", "object n@3: its slots are no array"),
+        ("part p1 \"\"", "part p0 \"\"", "object x: p0 has no cells"),
+        ("part p1 \"\"", "part p9 \"\"", "object x: p9 has no cells"),
+        ("8 (16 2)", "8 (16 3)", "object n@3: the part `[].next` does not fit p3"),
+        ("\"[].next\"", "\".next\"", "object n@3: the part `.next` does not fit p3"),
+        ("\"main\" of f0", "\"main\" of f0 shown bits", "p0: tokens are shown as what they are"),
+    ];
+    for (right, wrong, message) in broken {
+        assert!(OBJECTS.contains(right));
+        let found = verify_net(&parse(&OBJECTS.replacen(right, wrong, 1)));
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(found, [message], "{wrong}");
+    }
+}
