@@ -37,10 +37,23 @@ fn formula(formula: Ltl, cells: &[(Place, i64)]) -> PropertyKind {
 
 /// The outcomes; every violation is replayed, and a second run must give the same.
 fn check(net: &Net, kinds: Vec<PropertyKind>, fairness: Fairness, limits: Limits) -> Vec<Outcome> {
+    check_with(Explicit::default(), net, kinds, fairness, limits)
+}
+
+/// The engine that looks at all states.
+const PLAIN: Explicit = Explicit { local_first: false, forget: false };
+
+fn check_with(
+    engine: Explicit,
+    net: &Net,
+    kinds: Vec<PropertyKind>,
+    fairness: Fairness,
+    limits: Limits,
+) -> Vec<Outcome> {
     let properties: Vec<Property> = kinds.into_iter().map(property).collect();
     let request = Request { net, properties: &properties, fairness, limits };
-    let outcomes = Explicit::default().check(&request, &mut Silent);
-    let again = Explicit::default().check(&request, &mut Silent);
+    let outcomes = engine.check(&request, &mut Silent);
+    let again = engine.check(&request, &mut Silent);
     for ((outcome, again), property) in outcomes.iter().zip(&again).zip(&properties) {
         assert_eq!(format!("{:?}", outcome.verdict), format!("{:?}", again.verdict));
         assert_eq!(outcome.stats.states, again.stats.states);
@@ -279,16 +292,16 @@ fn limits_are_ordinary_outcomes() {
     let product = || formula(Ltl::finally(Ltl::globally(Ltl::not(atom(0)))), &[(x, 99)]);
     let kinds = || vec![unreached(), early(), product()];
     let limits = Limits { states: Some(200), ..Limits::default() };
-    let outcomes = check(&p.net, kinds(), Fairness::None, limits);
+    let outcomes = check_with(PLAIN, &p.net, kinds(), Fairness::None, limits);
     assert!(matches!(outcomes[0].verdict, Verdict::Unknown(StopReason::States(200))));
     assert!(matches!(outcomes[1].verdict, Verdict::Violated(_)), "{:?}", outcomes[1].verdict);
     assert!(matches!(outcomes[2].verdict, Verdict::Unknown(StopReason::States(200))));
     assert!(outcomes[0].stats.states >= 200);
     let limits = Limits { memory: Some(10), ..Limits::default() };
-    let outcomes = check(&p.net, kinds(), Fairness::None, limits);
+    let outcomes = check_with(PLAIN, &p.net, kinds(), Fairness::None, limits);
     assert!(outcomes.iter().all(|o| matches!(o.verdict, Verdict::Unknown(StopReason::Memory { limit: 10 }))));
     let limits = Limits { timeout: Some(Duration::ZERO), ..Limits::default() };
-    let outcomes = check(&p.net, kinds(), Fairness::None, limits);
+    let outcomes = check_with(PLAIN, &p.net, kinds(), Fairness::None, limits);
     assert!(outcomes.iter().all(|o| matches!(o.verdict, Verdict::Unknown(StopReason::Timeout(_)))));
 }
 
@@ -313,7 +326,7 @@ fn an_observer_can_stop_a_search() {
     let request =
         Request { net: &p.net, properties: &properties, fairness: Fairness::None, limits: Limits::default() };
     let mut observer = Impatient(0);
-    let outcomes = Explicit::default().check(&request, &mut observer);
+    let outcomes = PLAIN.check(&request, &mut observer);
     assert!(outcomes.iter().all(|o| matches!(o.verdict, Verdict::Unknown(StopReason::Interrupted))));
     assert_eq!(observer.0, 1);
 }

@@ -37,7 +37,8 @@ fn engines_agree_with_the_reference() {
         assert!(report.holds * 5 > all && report.violated * 5 > all, "{name}, seed {seed}: {report}");
         visited.push(report.visited);
     }
-    // Nor would a comparison of a reduction that never does anything.
-    assert!(visited[2] * 3 < visited[1] * 2, "seed {seed}: {visited:?} states");
+    // Nor would a comparison of a reduction that never does anything. (States before accesses that may race are
+    // kept, and races are looked for in the same search.)
+    assert!(visited[2] * 4 < visited[1] * 3, "seed {seed}: {visited:?} states");
     assert!(visited[3] < visited[1] && visited[4] < visited[2], "seed {seed}: {visited:?} states");
 }

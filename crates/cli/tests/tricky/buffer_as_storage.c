@@ -1,8 +1,7 @@
 // Records that are put into a buffer of bytes, as an allocator or a message queue does: each thread fills a record of
 // its own in one block. The records do not overlap, so nothing is raced.
-// pdnet is wrong here: it judges races by cells, and the two parts are in one cell. The check `race` should hold.
 // Expected --check assert,deadlock,memory,leak: TRUE
-// Expected --check race: FALSE (no-data-race)
+// Expected --check race: TRUE
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

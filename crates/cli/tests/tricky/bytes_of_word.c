@@ -1,7 +1,6 @@
 // Two threads write different bytes of one word through pointers to characters. Bytes are memory locations of their own.
-// pdnet is wrong here: it judges races by cells, and the two parts are in one cell. The check `race` should hold.
 // Expected --check assert,deadlock: TRUE
-// Expected --check race: FALSE (no-data-race)
+// Expected --check race: TRUE
 #include <assert.h>
 #include <pthread.h>
 
