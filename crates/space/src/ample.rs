@@ -63,7 +63,7 @@ impl Observed {
 /// One thread is tried first, then the smallest set.
 ///
 /// What a thread can still touch is the union of what can be reached, in the graph of moves, from the places
-/// of its frames, threads that it may create included ([`Touch`] by place, made once for the net). So the
+/// of its frames, threads that it may create included (`Touch` by place, made once for the net). So the
 /// condition depends on the state: a variable is local to the last thread that uses it, and one that was set
 /// before the threads started is constant.
 ///
