@@ -12,7 +12,7 @@ use pdnet_testkit::{
 };
 
 /// In each of two tests.
-const N_PROGRAMS: usize = 1000;
+const N_PROGRAMS: usize = 500;
 /// Programs with more markings are passed over; most have far fewer.
 const LIMIT: usize = 1500;
 
