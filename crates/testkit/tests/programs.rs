@@ -131,5 +131,5 @@ fn compare_programs(seed: u64) {
     assert!(n_compared * 4 >= N_PROGRAMS * 3, "seed {seed}: {summary}");
     assert!(total.violated * 8 > n_compared && total.holds * 8 > n_compared, "seed {seed}: {summary}");
     assert!(total.races * 4 > n_compared && total.races * 10 < n_compared * 9, "seed {seed}: {summary}");
-    assert!(total.partial_deadlocks > 5, "seed {seed}: {summary}");
+    assert!(total.partial_deadlocks * 200 > n_compared, "seed {seed}: {summary}");
 }
