@@ -236,6 +236,9 @@ impl Verifier<'_> {
             }
         }
         self.verify_exprs(transition, &data.guard, &bound);
+        for bytes in &data.bytes {
+            self.verify_exprs(transition, [&bytes.first], &bound);
+        }
         if let Some((var, _)) = bound.iter_enumerated().find(|(_, bound)| !**bound) {
             self.report(transition, format!("nothing binds {var}"));
         }

@@ -228,7 +228,8 @@ fn deciding(data: &TransitionData) -> impl Iterator<Item = &Expr> {
         }
         found
     });
-    of_arcs.chain(&data.guard)
+    // Which bytes of a cell are accessed decides about races.
+    of_arcs.chain(&data.guard).chain(data.bytes.iter().map(|bytes| &bytes.first))
 }
 
 /// A frame that a transition takes.

@@ -241,6 +241,7 @@ impl Step<'_> {
             }
         }
         self.data.guard.iter().for_each(|guard| eval.truth(guard));
+        self.data.bytes.iter().for_each(|bytes| eval.value(&bytes.first, Usage::Index));
         for arc in &self.data.arcs {
             if let ArcData::Write { place, key, value, when } = arc {
                 key.iter().for_each(|part| eval.value(part, Usage::Index));
