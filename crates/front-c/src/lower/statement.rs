@@ -46,7 +46,7 @@ impl Lowerer<'_> {
     pub(crate) fn statement(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Expr(expr) => self.effects(expr),
-            StmtKind::Declare(variable, init) => self.declare(*variable, init.as_ref(), stmt.span),
+            StmtKind::Declare(variable, init) => self.initialise(*variable, init.as_ref(), stmt.span),
             StmtKind::Block(stmts) => self.statements(stmts),
             StmtKind::If(condition, then, otherwise) => {
                 let on_true = self.fresh_place(then.span);
@@ -226,10 +226,6 @@ impl Lowerer<'_> {
             let name = data.name.clone();
             self.labels.entry((self.frame.source, name)).or_default().extend(places);
         }
-    }
-
-    fn declare(&mut self, variable: Variable, init: Option<&Init>, span: Span) {
-        self.initialise(variable, init, span);
     }
 
     /// Gives a local its initial value, also when its declaration is reached again.
