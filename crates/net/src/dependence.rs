@@ -4,17 +4,20 @@
 //! Control arcs lead from it to its transitions, and to it from the transitions whose firing is a
 //! condition of the statement (Definition 8 of the slicing paper):
 //!
-//! * `co`, from the ways of a branch on which the statement cannot be avoided, where on another way it
-//!   can, and from the function's entry where no branch decides. We take the non-termination-sensitive
-//!   form: a path that never ends avoids whatever is not on it. (Ordinary control dependence loses the
-//!   loop in `while (1); error();`.)
+//! * `co`, from the steps by which the statement cannot be avoided any more, where it could be avoided at the
+//!   place before; and from the function's entry where there are none. We take the non-termination-sensitive form: a
+//!   frame avoids whatever comes later by staying in a loop that is not known to end, by being blocked, or by
+//!   the end of the run ([`crate::Hangs`]). (Ordinary control dependence loses the loop in `while (1); error();`.)
 //! * `ca`, from a call or the creation of a thread to the entry, and from the exit to the return.
 //! * `lo`, from a lock to every statement reached before the same mutex is given back, and to the other
 //!   locks of that mutex.
 //! * `po`, from a signal to the waits for it.
 
-use pdnet_base::{FxHashMap, IndexVec};
+use pdnet_base::{FxHashMap, Idx as _};
 
+use crate::flow::{Flow, FlowStep};
+use crate::hang::Hangs;
+use crate::loops::Loops;
 use crate::net::{ArcData, Dependence, Function, Place, PlaceKind, Transition};
 use crate::{Action, Net};
 
@@ -29,39 +32,66 @@ pub fn add_control_dependence(net: &mut Net) {
     builder.finish();
 }
 
-/// The steps out of an execution place within its function.
-#[derive(Clone, Debug, Default)]
-struct Node {
-    /// Each transition with the place where the same frame goes on; `None` where it ends.
-    steps: Vec<(Transition, Option<Place>)>,
-    /// Places of the same function from which a step leads here.
-    predecessors: Vec<Place>,
+/// A place, or a loop that ends, counted after the places.
+type Node = usize;
+
+/// The flow of frames as control dependence sees it: a step back to the header of a loop that ends leads, in the
+/// end, to one of the loop's exits.
+struct Ways {
+    /// Where the steps out of each node lead; none where a frame may not go on.
+    targets: Vec<Vec<Option<Node>>>,
+    /// The nodes with a step to this one, one entry for each step.
+    predecessors: Vec<Vec<Node>>,
+}
+
+impl Ways {
+    fn new(net: &Net, flow: &Flow) -> Self {
+        let loops = Loops::new(net, flow);
+        let hangs = Hangs::new(net, flow, &loops);
+        let n_places = net.places.len();
+        let mut targets: Vec<Vec<Option<Node>>> = Vec::new();
+        for (place, steps) in flow.steps.iter_enumerated() {
+            let node = |target: Place| match loops.ending(target) {
+                Some(index) if loops.is_ending_back_edge(place, target) => n_places + index,
+                _ => target.index(),
+            };
+            let mut to: Vec<Option<Node>> = steps.iter().map(|step| step.target.map(node)).collect();
+            if hangs.places[place] && !to.contains(&None) {
+                to.push(None);
+            }
+            targets.push(to);
+        }
+        for data in &loops.list {
+            targets.push(data.exits.iter().map(|exit| Some(exit.index())).collect());
+        }
+        let mut predecessors = vec![Vec::new(); targets.len()];
+        for (node, targets) in targets.iter().enumerate() {
+            for &target in targets.iter().flatten() {
+                predecessors[target].push(node);
+            }
+        }
+        Self { targets, predecessors }
+    }
 }
 
 struct Builder<'a> {
     net: &'a mut Net,
-    nodes: IndexVec<Place, Node>,
+    flow: Flow,
+    ways: Ways,
     control: FxHashMap<Place, Place>,
     arcs: Vec<(Transition, ArcData)>,
 }
 
 impl<'a> Builder<'a> {
     fn new(net: &'a mut Net) -> Self {
-        let mut nodes: IndexVec<Place, Node> = IndexVec::filled(Node::default(), net.places.len());
-        for (transition, data) in net.transitions.iter_enumerated() {
-            let Some(source) = data.source() else { continue };
-            let target = frame_target(net, transition);
-            nodes[source].steps.push((transition, target));
-            if let Some(target) = target {
-                nodes[target].predecessors.push(source);
-            }
-        }
-        Self { net, nodes, control: FxHashMap::default(), arcs: Vec::new() }
+        let flow = Flow::new(net);
+        let ways = Ways::new(net, &flow);
+        Self { net, flow, ways, control: FxHashMap::default(), arcs: Vec::new() }
     }
 
     fn add_control_places(&mut self) {
-        for place in self.nodes.indices() {
-            if self.nodes[place].steps.is_empty() {
+        for place in self.flow.steps.indices() {
+            if self.flow.steps[place].is_empty() {
                 continue;
             }
             let name = self.net.places[place].name.clone();
@@ -69,7 +99,7 @@ impl<'a> Builder<'a> {
             self.net.places[control].pos = self.net.places[place].pos;
             self.net.places[control].function = self.net.places[place].function;
             self.control.insert(place, control);
-            for &(transition, _) in &self.nodes[place].steps {
+            for &FlowStep { transition, .. } in &self.flow.steps[place] {
                 self.arcs.push((transition, ArcData::Governed { place: control }));
             }
         }
@@ -84,14 +114,15 @@ impl<'a> Builder<'a> {
     /// For each statement: the places from which it cannot be avoided, and the branches on their rim.
     fn add_branches(&mut self) {
         let statements: Vec<Place> =
-            self.nodes.indices().filter(|place| self.control.contains_key(place)).collect();
+            self.flow.steps.indices().filter(|place| self.control.contains_key(place)).collect();
         for statement in statements {
             let unavoidable = self.unavoidable_from(statement);
             let mut governors = Vec::new();
             for &place in &unavoidable.rim {
-                let steps = &self.nodes[place].steps;
-                let towards = steps.iter().filter(|(_, target)| target.is_some_and(|to| unavoidable.has(to)));
-                governors.extend(towards.map(|&(transition, _)| transition));
+                let steps = &self.flow.steps[place];
+                let towards = steps.iter().zip(&self.ways.targets[place.index()]);
+                let towards = towards.filter(|(_, to)| to.is_some_and(|to| unavoidable.has(to)));
+                governors.extend(towards.map(|(step, _)| step.transition));
             }
             governors.sort_unstable();
             governors.dedup();
@@ -102,9 +133,9 @@ impl<'a> Builder<'a> {
             let Some(entry) = function.map(|function: Function| self.net.functions[function].entry) else {
                 continue;
             };
-            if statement != entry && (governors.is_empty() || unavoidable.has(entry)) {
+            if statement != entry && (governors.is_empty() || unavoidable.has(entry.index())) {
                 let enters: Vec<Transition> =
-                    self.nodes[entry].steps.iter().map(|&(enter, _)| enter).collect();
+                    self.flow.steps[entry].iter().map(|step| step.transition).collect();
                 for enter in enters {
                     self.govern(enter, statement, Dependence::Control);
                 }
@@ -112,21 +143,23 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The least set that contains the statement and every place all of whose steps lead into the set.
+    /// The least set that contains the statement and every node all of whose steps lead into the set.
     fn unavoidable_from(&self, statement: Place) -> Unavoidable {
-        let mut open_steps: FxHashMap<Place, usize> = FxHashMap::default();
-        let mut inside = vec![statement];
+        let start = statement.index();
+        let mut open_steps: FxHashMap<Node, usize> = FxHashMap::default();
+        let mut inside = vec![start];
         let mut result = Unavoidable { inside: FxHashMap::default(), rim: Vec::new() };
-        result.inside.insert(statement, ());
-        while let Some(place) = inside.pop() {
-            for &predecessor in &self.nodes[place].predecessors {
+        result.inside.insert(start, ());
+        let mut met = Vec::new();
+        while let Some(node) = inside.pop() {
+            for &predecessor in &self.ways.predecessors[node] {
                 if result.has(predecessor) {
                     continue;
                 }
                 // One predecessor entry stands for one step, so that each step is counted once.
-                let n_steps = self.nodes[predecessor].steps.len();
+                let n_steps = self.ways.targets[predecessor].len();
                 let open = open_steps.entry(predecessor).or_insert_with(|| {
-                    result.rim.push(predecessor);
+                    met.push(predecessor);
                     n_steps
                 });
                 *open -= 1;
@@ -136,14 +169,15 @@ impl<'a> Builder<'a> {
                 }
             }
         }
+        let n_places = self.flow.steps.len();
+        met.retain(|node| !result.has(*node) && *node < n_places);
         // The statement itself may branch back to itself: a loop governs its own next round.
-        let own = &self.nodes[statement].steps;
-        let leads_back = own.iter().filter(|(_, to)| to.is_some_and(|to| result.has(to))).count();
-        let Unavoidable { inside, rim } = &mut result;
-        rim.retain(|place| !inside.contains_key(place));
+        let own = &self.ways.targets[start];
+        let leads_back = own.iter().flatten().filter(|&&to| result.has(to)).count();
         if leads_back > 0 && leads_back < own.len() {
-            rim.push(statement);
+            met.push(start);
         }
+        result.rim = met.into_iter().map(Place::new).collect();
         result
     }
 
@@ -156,10 +190,10 @@ impl<'a> Builder<'a> {
                     // A return takes a second token, from the exit of the called function.
                     ArcData::Take { place, .. } if data.action == Action::Return => {
                         let Some(source) = data.source().filter(|source| source != place) else { continue };
-                        for &predecessor in &self.nodes[*place].predecessors {
-                            let steps = self.nodes[predecessor].steps.iter();
-                            let exits = steps.filter(|(_, target)| *target == Some(*place));
-                            pairs.extend(exits.map(|&(exit, _)| (exit, source)));
+                        for &predecessor in &self.flow.predecessors[*place] {
+                            let steps = self.flow.steps[predecessor].iter();
+                            let exits = steps.filter(|step| step.target == Some(*place));
+                            pairs.extend(exits.map(|step| (step.transition, source)));
                         }
                     }
                     _ => {}
@@ -188,13 +222,13 @@ impl<'a> Builder<'a> {
                     self.govern(lock, source, Dependence::Lock);
                 }
             }
-            let mut region: Vec<Place> = frame_target(self.net, lock).into_iter().collect();
+            let mut region: Vec<Place> = self.net.frame_target(lock).into_iter().collect();
             let mut seen: FxHashMap<Place, ()> = region.iter().map(|&place| (place, ())).collect();
             while let Some(place) = region.pop() {
                 self.govern(lock, place, Dependence::Lock);
-                for &(step, target) in &self.nodes[place].steps {
-                    let Some(target) = target else { continue };
-                    if !unlocks.contains(&(step, mutex)) && seen.insert(target, ()).is_none() {
+                for step in &self.flow.steps[place] {
+                    let Some(target) = step.target else { continue };
+                    if !unlocks.contains(&(step.transition, mutex)) && seen.insert(target, ()).is_none() {
                         region.push(target);
                     }
                 }
@@ -257,22 +291,13 @@ impl<'a> Builder<'a> {
 
 /// Where a statement cannot be avoided.
 struct Unavoidable {
-    inside: FxHashMap<Place, ()>,
+    inside: FxHashMap<Node, ()>,
     /// Places outside of the set with a step into it.
     rim: Vec<Place>,
 }
 
 impl Unavoidable {
-    fn has(&self, place: Place) -> bool {
-        self.inside.contains_key(&place)
+    fn has(&self, node: Node) -> bool {
+        self.inside.contains_key(&node)
     }
-}
-
-/// Where the moving frame goes on: the frame place on which its own token is put.
-fn frame_target(net: &Net, transition: Transition) -> Option<Place> {
-    let frame = crate::TransitionBuilder::frame();
-    net.transitions[transition].arcs.iter().find_map(|arc| match arc {
-        ArcData::Put { place, token } if net.is_frame_place(*place) && *token == frame => Some(*place),
-        _ => None,
-    })
 }

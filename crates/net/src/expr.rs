@@ -428,6 +428,42 @@ impl Expr {
         vars
     }
 
+    /// The expression with each variable replaced.
+    #[must_use]
+    pub fn replace_vars(&self, by: &impl Fn(Var) -> Self) -> Self {
+        let all = |parts: &[Self]| parts.iter().map(|part| part.replace_vars(by)).collect();
+        match self {
+            Self::Const(_) | Self::Deadlock => self.clone(),
+            Self::Var(var) => by(*var),
+            Self::Unary(op, ty, operand) => Self::unary(*op, *ty, operand.replace_vars(by)),
+            Self::Binary(op, ty, left, right) => {
+                Self::binary(*op, *ty, left.replace_vars(by), right.replace_vars(by))
+            }
+            Self::Convert(ty, operand) => Self::convert(*ty, operand.replace_vars(by)),
+            Self::If(condition, then, otherwise) => {
+                Self::cond(condition.replace_vars(by), then.replace_vars(by), otherwise.replace_vars(by))
+            }
+            Self::Cell(place, key) => Self::Cell(*place, all(key)),
+            Self::Marked(place, prefix) => Self::Marked(*place, all(prefix)),
+        }
+    }
+
+    /// The expression of an atom with each place replaced.
+    #[must_use]
+    pub fn replace_places(&self, by: &impl Fn(Place) -> Place) -> Self {
+        let one = |part: &Self| Box::new(part.replace_places(by));
+        let all = |parts: &[Self]| parts.iter().map(|part| part.replace_places(by)).collect();
+        match self {
+            Self::Const(_) | Self::Var(_) | Self::Deadlock => self.clone(),
+            Self::Unary(op, ty, operand) => Self::Unary(*op, *ty, one(operand)),
+            Self::Binary(op, ty, left, right) => Self::Binary(*op, *ty, one(left), one(right)),
+            Self::Convert(ty, operand) => Self::Convert(*ty, one(operand)),
+            Self::If(condition, then, otherwise) => Self::If(one(condition), one(then), one(otherwise)),
+            Self::Cell(place, key) => Self::Cell(by(*place), all(key)),
+            Self::Marked(place, prefix) => Self::Marked(by(*place), all(prefix)),
+        }
+    }
+
     /// Whether it looks at the marking and so can only be an atom.
     #[must_use]
     pub fn observes_marking(&self) -> bool {

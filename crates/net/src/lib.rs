@@ -12,6 +12,8 @@
 //! | `memory` | the program's objects: what addresses and cells are called |
 //! | `action` | what a transition stands for in the program |
 //! | `builder` | convenient construction of one transition |
+//! | `flow`, `cover` | the control flow of a function; where a frame can always move on |
+//! | `loops`, `ends`, `hang` | loops and which of them end; where a frame may stay forever |
 //! | `dependence` | control places and arcs (Definitions 5 to 8) |
 //! | [`inputs`](split_inputs) | few values that stand for all values of an input |
 //! | `print`, `parse` | the text form, which round-trips |
@@ -24,12 +26,17 @@
 mod action;
 mod builder;
 mod contested;
+mod cover;
 mod dependence;
+mod ends;
 mod expr;
 mod float;
+mod flow;
+mod hang;
 mod inputs;
 mod int;
 mod interp;
+mod loops;
 mod memory;
 mod net;
 mod parse;
@@ -41,9 +48,12 @@ pub use action::{Action, Bound, Effect, Fault};
 pub use builder::TransitionBuilder;
 pub use dependence::add_control_dependence;
 pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
+pub use flow::{Flow, FlowStep};
+pub use hang::Hangs;
 pub use inputs::{SplitLimits, split_inputs};
 pub use int::IntType;
 pub use interp::{Firing, Interpreter, Marking, Successor, Token};
+pub use loops::{Ending, LoopData, Loops};
 pub use memory::{Address, ObjectData, ObjectKind, PartData, Shown};
 pub use net::{
     ArcData, Base, BytesData, CellData, Color, ColorData, Dependence, Domain, Function, FunctionData, Net,

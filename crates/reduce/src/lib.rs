@@ -1,0 +1,18 @@
+//! Smaller nets with the same answers.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`slice`](slice()) | the one interface of all slicing methods: net and properties in, slice out |
+//! | `criterion` | what a property looks at, by kind of property |
+//! | `keep` | which statements and places are kept, and why |
+//! | `on_demand` | on-demand slicing, the default |
+//! | `rebuild` | the net of what is kept |
+//! | `lift` | a run of the slice as a run of the whole net |
+
+#![forbid(unsafe_code)]
+
+mod keep;
+mod slice;
+
+pub use keep::{Kept, Mode, Reason, Statement};
+pub use slice::{LiftError, Method, Slice, slice};
