@@ -91,6 +91,13 @@ pub(crate) struct CheckArgs {
     pub(crate) reduce: Reduce,
     #[command(flatten)]
     pub(crate) slicing: SlicingArgs,
+    /// Keep answers in this folder, and use those that are there.
+    ///
+    /// Where the slice of the program for a property is the same as in an earlier run, up to positions and names, the
+    /// answer of that run is given at once. A violation is replayed again on the present program. Answers of
+    /// other builds of pdnet are not used, and files that are damaged are ignored with a warning.
+    #[arg(long, value_name = "DIR", help_heading = "Search")]
+    pub(crate) cache: Option<PathBuf>,
     /// How to print the result: for people, or as one JSON object.
     #[arg(long, value_enum, default_value_t = ResultFormat::Text, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) format: ResultFormat,

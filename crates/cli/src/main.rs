@@ -9,6 +9,7 @@
 mod args;
 mod automaton;
 mod bug;
+mod cache;
 mod checks;
 mod engine;
 mod exit;

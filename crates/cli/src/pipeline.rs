@@ -11,6 +11,7 @@ use pdnet_report::{
 use pdnet_source::{Diagnostic, Severity};
 
 use crate::args::{Atomicity, CheckArgs, FrontArgs, Reduce, ResultFormat, When};
+use crate::cache::Cache;
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
 use crate::inputs::{load_program, program_name};
@@ -57,7 +58,9 @@ pub(crate) fn check(
     let display = progress_display(args);
     let limits = args.limits.or_default();
     let slicing = Slicing::new(args.slicing.slice, args.reduce);
-    let search = Search { session, engine, net: &lowered.net, limits: &limits, display, slicing };
+    let cache = open_cache(args, session, engine);
+    let cache = cache.as_ref();
+    let search = Search { session, engine, net: &lowered.net, limits: &limits, display, slicing, cache };
     let fairness = args.fair.into();
     let Answers { settled, slices } = search.answer(&properties, fairness, "search")?;
     // What would be under stronger fairness.
@@ -169,6 +172,18 @@ pub(crate) fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec
         properties.push(Property { name: named.name.clone(), text, class: named.class, kind });
     }
     Ok(properties)
+}
+
+/// The cache, if there is to be one. That it cannot be used is no reason not to check.
+fn open_cache(args: &CheckArgs, session: &Session, engine: &dyn Engine) -> Option<Cache> {
+    let folder = args.cache.as_ref()?;
+    match Cache::open(folder, engine.name(), &crate::engine::reductions(args.reduce)) {
+        Ok(cache) => Some(cache),
+        Err(why) => {
+            session.show(&[Diagnostic::warning("cache", why)]);
+            None
+        }
+    }
 }
 
 fn progress_display(args: &CheckArgs) -> Display {

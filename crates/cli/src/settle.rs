@@ -9,6 +9,7 @@ use pdnet_net::Net;
 use pdnet_report::{Answer, Probe, ProbeAnswer};
 
 use crate::args::LimitArgs;
+use crate::cache::Cache;
 use crate::exit::Failure;
 use crate::progress::{Display, Watch};
 use crate::session::Session;
@@ -23,6 +24,8 @@ pub(crate) struct Search<'a> {
     pub(crate) display: Display,
     /// How to slice; not at all where there is no method.
     pub(crate) slicing: Option<Slicing>,
+    /// Answers of earlier runs.
+    pub(crate) cache: Option<&'a Cache>,
 }
 
 impl Search<'_> {
@@ -183,6 +186,7 @@ mod tests {
             limits: &limits,
             display: Display::Hidden,
             slicing: None,
+            cache: None,
         };
         let properties = [Property::no_deadlock()];
         let outcome = search.ask(&net, &properties, Fairness::None, "test")?.remove(0);

@@ -2,9 +2,9 @@
 
 use pdnet_check::Property;
 use pdnet_front_c::lower;
-use pdnet_net::Net;
-use pdnet_reduce::{Kept, Mode, Reason, Slice};
-use pdnet_report::{SliceReport, SlicedProperties, TextOptions, slice_dot, slice_json, slice_text};
+use pdnet_report::{
+    KeptParts, SliceReport, SlicedProperties, TextOptions, slice_dot, slice_json, slice_text,
+};
 use pdnet_source::ColorChoice;
 
 use crate::args::{Reduce, SliceArgs, SliceFormat};
@@ -38,11 +38,14 @@ pub(crate) fn print_slice(args: &SliceArgs, session: &mut Session) -> Result<Exi
     for group in groups(&properties, args.fair.into()) {
         let members = group.properties(&properties);
         let fairness = group.fairness.unwrap_or_default();
-        let (slice, seconds) = match slicing {
-            Some(slicing) => slice_for(&lowered.net, &members, fairness, slicing.method)?,
-            None => (everything(&lowered.net, &members), 0.0),
+        let (parts, seconds) = match slicing {
+            Some(slicing) => {
+                let (slice, seconds) = slice_for(&lowered.net, &members, fairness, slicing.method)?;
+                (KeptParts::of(&slice), seconds)
+            }
+            None => (KeptParts::all(&lowered.net), 0.0),
         };
-        slices.push(SlicedProperties { properties: members, fairness: group.fairness, slice, seconds });
+        slices.push(SlicedProperties { properties: members, fairness: group.fairness, parts, seconds });
     }
     let report = SliceReport {
         version: env!("CARGO_PKG_VERSION"),
@@ -77,19 +80,4 @@ fn clear_note(property: &Property) -> String {
         "{}: no two threads can race for any memory of this program, so that nothing is searched",
         property.name
     )
-}
-
-/// The slice of `--slice off`: all of the net.
-fn everything(net: &Net, properties: &[Property]) -> Slice {
-    let mut kept = Kept::nothing(net);
-    kept.statements.iter_mut().for_each(|reason| *reason = Some(Reason::All));
-    kept.places.iter_mut().for_each(|place| *place = true);
-    Slice {
-        net: net.clone(),
-        properties: properties.to_vec(),
-        kept,
-        mode: Mode::Run,
-        places: net.places.indices().collect(),
-        transitions: net.transitions.indices().collect(),
-    }
 }

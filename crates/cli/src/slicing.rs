@@ -1,12 +1,14 @@
 //! From properties to answers by way of slices: which properties share a slice, the search of the slice, and the
 //! way of a run back to the whole net.
 
-use pdnet_check::{Fairness, Property, PropertyKind, Stats, Trace, Verdict};
+use pdnet_check::{Fairness, Property, PropertyKind, Stats, Verdict};
 use pdnet_net::Net;
 use pdnet_reduce::{LiftError, Method, Slice, slice};
-use pdnet_report::{Answer, Origin, SliceSummary};
+use pdnet_report::{Answer, KeptParts, Origin, SliceSummary};
+use pdnet_source::Diagnostic;
 
 use crate::args::{Reduce, SliceMethod};
+use crate::cache::{Cache, Key};
 use crate::exit::Failure;
 use crate::pipeline::{Clock, verify};
 use crate::settle::Search;
@@ -88,6 +90,27 @@ pub(crate) fn groups(properties: &[Property], fairness: Fairness) -> Vec<Group> 
     found
 }
 
+/// What is searched.
+enum Target<'a> {
+    /// The whole net.
+    Whole,
+    /// A slice of it.
+    Slice {
+        slice: &'a Slice,
+        /// Which one in the list of slices.
+        number: usize,
+    },
+}
+
+impl Target<'_> {
+    const fn number(&self) -> Option<usize> {
+        match self {
+            Self::Whole => None,
+            Self::Slice { number, .. } => Some(*number),
+        }
+    }
+}
+
 /// Makes the slice for properties of a net, and says how long it took.
 ///
 /// # Errors
@@ -153,12 +176,7 @@ impl Search<'_> {
         fairness: Fairness,
         what: &str,
     ) -> Result<Vec<Settled>, Failure> {
-        let outcomes = self.ask(self.net, properties, fairness, what)?;
-        let settle = |(property, outcome): (&Property, pdnet_check::Outcome)| {
-            let answer = self.settle(property, fairness, outcome.verdict)?;
-            Ok(Settled { answer, stats: outcome.stats, slice: None, origin: Origin::Search })
-        };
-        properties.iter().zip(outcomes).map(settle).collect()
+        self.search(&Target::Whole, properties, fairness, what)
     }
 
     /// Answers by searching a slice for each group of properties.
@@ -176,7 +194,14 @@ impl Search<'_> {
             let answers = if self.is_over() {
                 self.whole(&members, fairness, what)?
             } else {
-                self.group(&members, group.fairness, what, slicing, slices)?
+                let fairness = group.fairness.unwrap_or_default();
+                let (slice, seconds) = slice_for(self.net, &members, fairness, slicing.method)?;
+                let names = members.iter().map(|property| property.name.clone()).collect();
+                let map = &self.session.map;
+                let parts = KeptParts::of(&slice);
+                slices.push(SliceSummary::new(self.net, map, slicing.name, names, &parts, seconds));
+                let target = Target::Slice { slice: &slice, number: slices.len() - 1 };
+                self.search(&target, &members, fairness, what)?
             };
             for (&member, answer) in group.members.iter().zip(answers) {
                 settled[member] = Some(answer);
@@ -185,35 +210,87 @@ impl Search<'_> {
         Ok(settled.into_iter().flatten().collect())
     }
 
-    /// Answers by searching one slice for all of the properties.
-    fn group(
+    /// Answers by searching one net for all of the properties, as far as the cache does not know them.
+    fn search(
         &self,
+        target: &Target<'_>,
         properties: &[Property],
-        fairness: Option<Fairness>,
+        fairness: Fairness,
         what: &str,
-        slicing: Slicing,
-        slices: &mut Vec<SliceSummary>,
     ) -> Result<Vec<Settled>, Failure> {
-        let fairness = fairness.unwrap_or_default();
-        let (slice, seconds) = slice_for(self.net, properties, fairness, slicing.method)?;
-        let names = properties.iter().map(|property| property.name.clone()).collect();
-        let number = slices.len();
-        slices.push(SliceSummary::new(self.net, &self.session.map, slicing.name, names, &slice, seconds));
-        let outcomes = self.ask(&slice.net, &slice.properties, fairness, what)?;
-        let mut answers = Vec::new();
-        for (property, outcome) in properties.iter().zip(outcomes) {
-            let settled = match self.lift(&slice, property, outcome.verdict)? {
-                Some(verdict) => Settled {
-                    answer: self.settle(property, fairness, verdict)?,
-                    stats: outcome.stats,
-                    slice: Some(number),
-                    origin: Origin::Search,
-                },
-                None => self.alone(property, fairness, what)?,
-            };
-            answers.push(settled);
+        let (net, mapped) = match target {
+            Target::Whole => (self.net, properties),
+            Target::Slice { slice, .. } => (&slice.net, slice.properties.as_slice()),
+        };
+        let subject = self.cache.map(|cache| (cache, cache.subject(net)));
+        let key_of = |position: usize| {
+            let (cache, subject) = subject.as_ref()?;
+            Some((*cache, cache.key(subject, &mapped[position], fairness)))
+        };
+        let mut settled: Vec<Option<Settled>> = Vec::new();
+        for (position, property) in properties.iter().enumerate() {
+            settled.push(match key_of(position) {
+                Some((cache, key)) => self.remembered(target, net, property, fairness, (cache, &key))?,
+                None => None,
+            });
         }
-        Ok(answers)
+        let open: Vec<usize> =
+            (0..properties.len()).filter(|&position| settled[position].is_none()).collect();
+        let asked: Vec<Property> = open.iter().map(|&position| mapped[position].clone()).collect();
+        let outcomes = self.ask(net, &asked, fairness, what)?;
+        for (position, outcome) in open.into_iter().zip(outcomes) {
+            let property = &properties[position];
+            let lifted = self.lift(target, property, &outcome.verdict)?;
+            let Some(verdict) = lifted else {
+                settled[position] = Some(self.alone(property, fairness, what)?);
+                continue;
+            };
+            let answer = self.settle(property, fairness, verdict)?;
+            if let Some((cache, key)) = key_of(position) {
+                let stored = match &outcome.verdict {
+                    Verdict::Holds => cache.store(&key, None, outcome.stats),
+                    Verdict::Violated(trace) => cache.store(&key, Some(trace), outcome.stats),
+                    Verdict::Unknown(_) => Ok(()),
+                };
+                stored.unwrap_or_else(|why| self.warn(why));
+            }
+            let (stats, origin) = (outcome.stats, Origin::Search);
+            settled[position] = Some(Settled { answer, stats, slice: target.number(), origin });
+        }
+        Ok(settled.into_iter().flatten().collect())
+    }
+
+    /// The answer of an earlier run to the same question. A violation counts only where its run is one of the present
+    /// program and breaks the property: it is lifted and replayed as a new one would be.
+    fn remembered(
+        &self,
+        target: &Target<'_>,
+        net: &Net,
+        property: &Property,
+        fairness: Fairness,
+        (cache, key): (&Cache, &Key),
+    ) -> Result<Option<Settled>, Failure> {
+        let (verdict, stats) = match cache.load(key, net) {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(None),
+            Err(why) => {
+                self.warn(why);
+                return Ok(None);
+            }
+        };
+        let answer = match self.lift(target, property, &verdict) {
+            Ok(Some(verdict)) => self.settle(property, fairness, verdict),
+            Ok(None) => return Ok(None),
+            Err(failure) => Err(failure),
+        };
+        match answer {
+            Ok(answer) => Ok(Some(Settled { answer, stats, slice: target.number(), origin: Origin::Cache })),
+            Err(Failure::Bug(why)) => {
+                self.warn(format!("an answer in the cache is ignored: {why}"));
+                Ok(None)
+            }
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Answers one property by searching the whole net.
@@ -222,26 +299,32 @@ impl Search<'_> {
         answers.pop().ok_or_else(|| Failure::Bug(format!("there is no answer to `{}`", property.name)))
     }
 
-    /// A verdict on the slice as one on the whole net; `None` where the run of a violation may be one of the whole
-    /// net, but none was found.
-    fn lift(&self, slice: &Slice, property: &Property, verdict: Verdict) -> Result<Option<Verdict>, Failure> {
-        let trace = match verdict {
-            Verdict::Violated(trace) => trace,
-            Verdict::Holds | Verdict::Unknown(_) => return Ok(Some(verdict)),
-        };
-        self.lift_run(slice, property, &trace).map(|lifted| lifted.map(Verdict::Violated))
+    /// A verdict on what was searched as one on the whole net; `None` where the run of a violation may be one of the
+    /// whole net, but none was found.
+    fn lift(
+        &self,
+        target: &Target<'_>,
+        property: &Property,
+        verdict: &Verdict,
+    ) -> Result<Option<Verdict>, Failure> {
+        match (target, verdict) {
+            (Target::Slice { slice, .. }, Verdict::Violated(trace)) => match slice.lift(self.net, trace) {
+                Ok(lifted) => Ok(Some(Verdict::Violated(lifted))),
+                Err(LiftError::Open) => Ok(None),
+                Err(error @ LiftError::Stuck { .. }) => Err(Failure::Bug(format!(
+                    "a run of the slice breaks `{}`, but it is none of the program: {error}",
+                    property.name
+                ))),
+            },
+            (Target::Whole, Verdict::Violated(_)) | (_, Verdict::Holds | Verdict::Unknown(_)) => {
+                Ok(Some(verdict.clone()))
+            }
+        }
     }
 
-    /// A run of the slice as one of the whole net.
-    fn lift_run(&self, slice: &Slice, property: &Property, trace: &Trace) -> Result<Option<Trace>, Failure> {
-        match slice.lift(self.net, trace) {
-            Ok(lifted) => Ok(Some(lifted)),
-            Err(LiftError::Open) => Ok(None),
-            Err(error @ LiftError::Stuck { .. }) => Err(Failure::Bug(format!(
-                "a run of the slice breaks `{}`, but it is none of the program: {error}",
-                property.name
-            ))),
-        }
+    /// Says what is wrong with the cache.
+    fn warn(&self, why: String) {
+        self.session.show(&[Diagnostic::warning("cache", why)]);
     }
 
     /// Whether there is no time left, or the user wants to stop: slicing would only keep him waiting.

@@ -22,6 +22,7 @@
 //! | `slicing` | what slicing did, as values |
 //! | `slice_words` | why something is kept, in words |
 //! | `slice_text`, `slice_json`, `slice_dot` | a slice: the program with marks and reasons, and drawings |
+//! | `cache_entry` | an answer as a file, to be used again |
 //! | `timings` | how long the parts of the way took |
 //! | `automaton_text` | an automaton for people |
 
@@ -31,6 +32,7 @@ mod accesses;
 mod advice;
 mod automaton_text;
 mod blocked;
+mod cache_entry;
 mod json;
 mod layout;
 mod net_dot;
@@ -54,6 +56,7 @@ mod witness;
 mod words;
 
 pub use automaton_text::automaton_text;
+pub use cache_entry::CacheEntry;
 pub use json::{RESULT_SCHEMA, result_json};
 pub use layout::human_bytes;
 pub use net_dot::net_dot;
@@ -62,7 +65,7 @@ pub use report::{Answer, Origin, Overall, Probe, ProbeAnswer, PropertyResult, Re
 pub use slice_dot::slice_dot;
 pub use slice_json::{SLICE_SCHEMA, slice_json};
 pub use slice_text::slice_text;
-pub use slicing::{Change, CutLines, SliceReport, SliceSummary, SlicedProperties};
+pub use slicing::{Change, CutLines, KeptParts, SliceReport, SliceSummary, SlicedProperties};
 pub use task::{Agreement, Expected, Question, TaskReport};
 pub use text::{DEFAULT_WIDTH, TextOptions, result_text, verdict_line};
 pub use timings::{Timings, timings_table};

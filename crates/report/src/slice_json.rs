@@ -53,11 +53,11 @@ pub fn slice_json(report: &SliceReport<'_>) -> String {
 
 fn slice_of<'a>(report: &'a SliceReport<'_>, sliced: &'a SlicedProperties) -> SliceObject<'a> {
     let (net, map) = (report.net, report.map);
-    let (transitions, places) = changes(net, &sliced.slice);
-    let things = cut_things(net, map, &sliced.slice);
-    let words = Words::new(net, map, &sliced.slice.kept);
+    let (transitions, places) = changes(net, &sliced.parts);
+    let things = cut_things(net, map, &sliced.parts);
+    let words = Words::new(net, map, &sliced.parts.kept);
     let mut files: Vec<FileObject<'_>> = Vec::new();
-    for ((file, line), code) in code_lines(net, map, &sliced.slice.kept) {
+    for ((file, line), code) in code_lines(net, map, &sliced.parts.kept) {
         let name = file_name(net, map, file);
         if files.last().is_none_or(|last| last.file != name) {
             files.push(FileObject { file: name, lines: Vec::new() });
@@ -74,7 +74,7 @@ fn slice_of<'a>(report: &'a SliceReport<'_>, sliced: &'a SlicedProperties) -> Sl
         properties: properties
             .map(|property| PropertyObject { name: &property.name, formula: &property.text })
             .collect(),
-        mode: match sliced.slice.mode {
+        mode: match sliced.parts.mode {
             Mode::Prefix => "prefix",
             Mode::Run => "run",
         },

@@ -64,8 +64,8 @@ impl Writer<'_> {
     /// The lines of all files that have code.
     fn source(&mut self, sliced: &SlicedProperties) {
         let (net, map) = (self.report.net, self.report.map);
-        let lines = code_lines(net, map, &sliced.slice.kept);
-        let words = Words::new(net, map, &sliced.slice.kept);
+        let lines = code_lines(net, map, &sliced.parts.kept);
+        let words = Words::new(net, map, &sliced.parts.kept);
         let mut files: Vec<File> = lines.keys().map(|(file, _)| *file).collect();
         files.dedup();
         for &file in &files {
@@ -120,9 +120,9 @@ impl Writer<'_> {
 
     fn summary(&mut self, sliced: &SlicedProperties) {
         let (net, map) = (self.report.net, self.report.map);
-        let (transitions, places) = changes(net, &sliced.slice);
-        let cut = cut_lines(net, map, &sliced.slice.kept);
-        let things = cut_things(net, map, &sliced.slice);
+        let (transitions, places) = changes(net, &sliced.parts);
+        let cut = cut_lines(net, map, &sliced.parts.kept);
+        let things = cut_things(net, map, &sliced.parts);
         let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let threads: Vec<String> = things
             .threads
@@ -152,7 +152,7 @@ impl Writer<'_> {
 
 /// How much of a run the properties look at.
 const fn mode_in_words(sliced: &SlicedProperties) -> &'static str {
-    match (sliced.slice.mode, sliced.fairness) {
+    match (sliced.parts.mode, sliced.fairness) {
         (Mode::Prefix, _) => "one step or state of a run breaks it: what comes after that does not count",
         (Mode::Run, None | Some(Fairness::None)) => {
             "whole runs break it, no fairness assumed: a thread that may be busy or blocked forever counts, wherever it is"

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pdnet_base::IndexVec;
 use pdnet_check::{Fairness, Property};
-use pdnet_net::{Action, Function, Net, Place, PlaceKind};
-use pdnet_reduce::{Kept, Slice};
+use pdnet_net::{Action, Function, Net, Place, PlaceKind, Transition};
+use pdnet_reduce::{Kept, Mode, Reason, Slice};
 use pdnet_source::{File, Pos, SourceMap};
 
 use crate::layout::base_name;
@@ -36,10 +36,46 @@ pub struct SlicedProperties {
     pub properties: Vec<Property>,
     /// Which infinite runs count; `None` where that makes no difference.
     pub fairness: Option<Fairness>,
-    /// The slice.
-    pub slice: Slice,
+    /// What is kept.
+    pub parts: KeptParts,
     /// How long it took.
     pub seconds: f64,
+}
+
+/// What a slice has of the whole net, in the whole net's numbers.
+#[derive(Clone, Debug)]
+pub struct KeptParts {
+    /// The statements, with reasons.
+    pub kept: Kept,
+    /// How much of a run was looked at.
+    pub mode: Mode,
+    /// The places.
+    pub places: Vec<Place>,
+    /// The transitions.
+    pub transitions: Vec<Transition>,
+}
+
+impl KeptParts {
+    /// What is in a slice.
+    #[must_use]
+    pub fn of(slice: &Slice) -> Self {
+        Self {
+            kept: slice.kept.clone(),
+            mode: slice.mode,
+            places: slice.places.iter().copied().collect(),
+            transitions: slice.transitions.iter().copied().collect(),
+        }
+    }
+
+    /// Everything.
+    #[must_use]
+    pub fn all(net: &Net) -> Self {
+        let mut kept = Kept::nothing(net);
+        kept.statements.iter_mut().for_each(|reason| *reason = Some(Reason::All));
+        kept.places.iter_mut().for_each(|place| *place = true);
+        let (places, transitions) = (net.places.indices().collect(), net.transitions.indices().collect());
+        Self { kept, mode: Mode::Run, places, transitions }
+    }
 }
 
 /// A size before and after slicing.
@@ -85,11 +121,11 @@ impl SliceSummary {
         map: &SourceMap,
         method: &'static str,
         properties: Vec<String>,
-        slice: &Slice,
+        parts: &KeptParts,
         seconds: f64,
     ) -> Self {
-        let (transitions, places) = changes(net, slice);
-        let cut = cut_lines(net, map, &slice.kept);
+        let (transitions, places) = changes(net, parts);
+        let cut = cut_lines(net, map, &parts.kept);
         Self { method, properties, seconds, transitions, places, cut }
     }
 
@@ -108,10 +144,12 @@ impl SliceSummary {
 }
 
 /// Transitions and places, before and after.
-pub(crate) fn changes(net: &Net, slice: &Slice) -> (Change, Change) {
-    let marked = |net: &Net| net.places.iter().filter(|data| data.kind != PlaceKind::Control).count();
-    let transitions = Change { before: net.transitions.len(), after: slice.net.transitions.len() };
-    (transitions, Change { before: marked(net), after: marked(&slice.net) })
+pub(crate) fn changes(net: &Net, parts: &KeptParts) -> (Change, Change) {
+    let is_marked = |place: Place| net.places[place].kind != PlaceKind::Control;
+    let transitions = Change { before: net.transitions.len(), after: parts.transitions.len() };
+    let before = net.places.indices().filter(|&place| is_marked(place)).count();
+    let after = parts.places.iter().filter(|&&place| is_marked(place)).count();
+    (transitions, Change { before, after })
 }
 
 /// More ranges than this are counted, not listed.
@@ -218,13 +256,13 @@ pub(crate) struct CutThings {
 }
 
 /// The functions, threads and variables of which nothing is kept.
-pub(crate) fn cut_things(net: &Net, map: &SourceMap, slice: &Slice) -> CutThings {
+pub(crate) fn cut_things(net: &Net, map: &SourceMap, parts: &KeptParts) -> CutThings {
     let mut things = CutThings::default();
-    let mut parts: IndexVec<Function, (usize, usize)> = IndexVec::filled((0, 0), net.functions.len());
+    let mut sizes: IndexVec<Function, (usize, usize)> = IndexVec::filled((0, 0), net.functions.len());
     let mut threads = BTreeSet::new();
     for data in &net.transitions {
-        let is_kept = data.source().is_some_and(|source| slice.kept.has(source));
-        let (steps, kept) = &mut parts[data.function];
+        let is_kept = data.source().is_some_and(|source| parts.kept.has(source));
+        let (steps, kept) = &mut sizes[data.function];
         *steps += 1;
         *kept += usize::from(is_kept);
         if data.action == Action::Create && !is_kept && threads.insert((data.pos, data.label.clone())) {
@@ -233,13 +271,13 @@ pub(crate) fn cut_things(net: &Net, map: &SourceMap, slice: &Slice) -> CutThings
     }
     for (function, data) in net.functions.iter_enumerated() {
         let of_user = data.pos.is_none_or(|pos| is_of_user(net, map, pos.file));
-        if parts[function].0 > 0 && parts[function].1 == 0 && of_user {
+        if sizes[function].0 > 0 && sizes[function].1 == 0 && of_user {
             things.functions.push(data.name.clone());
         }
     }
     let names = Names::new(net);
     let mut is_kept: IndexVec<Place, bool> = IndexVec::filled(false, net.places.len());
-    slice.places.iter().for_each(|&place| is_kept[place] = true);
+    parts.places.iter().for_each(|&place| is_kept[place] = true);
     let mut known = BTreeSet::new();
     for (place, data) in net.places.iter_enumerated() {
         if data.kind != PlaceKind::Variable || data.internal || is_kept[place] {

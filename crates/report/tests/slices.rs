@@ -3,13 +3,12 @@
 mod programs;
 
 use expect_test::expect;
-use pdnet_base::IndexVec;
 use pdnet_check::Property;
 use pdnet_net::{Dependence, Net, Place, PlaceKind};
-use pdnet_reduce::{Kept, Mode, Reason, Slice};
+use pdnet_reduce::{Kept, Mode, Reason};
 use pdnet_report::{
-    Answer, SliceReport, SliceSummary, SlicedProperties, TextOptions, result_json, result_text, slice_dot,
-    slice_json, slice_text, timings_table,
+    Answer, KeptParts, SliceReport, SliceSummary, SlicedProperties, TextOptions, result_json, result_text,
+    slice_dot, slice_json, slice_text, timings_table,
 };
 use pdnet_source::ColorChoice;
 use programs::{Program, lost_update};
@@ -36,17 +35,11 @@ fn sliced(program: &Program) -> SlicedProperties {
     for (statement, reason) in reasons {
         kept.statements[statement] = Some(reason);
     }
-    let transitions: IndexVec<_, _> =
+    let transitions =
         net.transitions.indices().filter(|&transition| kept.has_transition(net, transition)).collect();
-    let places: IndexVec<_, _> =
-        net.places.indices().filter(|&place| place == x || kept.has(place)).collect();
-    let mut smaller = Net { name: net.name.clone(), ..Net::default() };
-    smaller.places = places.iter().map(|&place| net.places[place].clone()).collect();
-    smaller.transitions = transitions.iter().map(|&step| net.transitions[step].clone()).collect();
-    let properties = vec![Property::assertions(net)];
-    let slice =
-        Slice { net: smaller, properties: properties.clone(), kept, mode: Mode::Prefix, places, transitions };
-    SlicedProperties { properties, fairness: None, slice, seconds: 0.002 }
+    let places = net.places.indices().filter(|&place| place == x || kept.has(place)).collect();
+    let parts = KeptParts { kept, mode: Mode::Prefix, places, transitions };
+    SlicedProperties { properties: vec![Property::assertions(net)], fairness: None, parts, seconds: 0.002 }
 }
 
 /// The place from which a step of this function with this label goes.
@@ -229,7 +222,7 @@ fn what_is_cut_is_pale() {
     let dot = slice_dot(&report(&program));
     let net = &program.net;
     for (transition, data) in net.transitions.iter_enumerated() {
-        let is_kept = data.source().is_some_and(|source| sliced(&program).slice.kept.has(source));
+        let is_kept = data.source().is_some_and(|source| sliced(&program).parts.kept.has(source));
         let line = dot.lines().find(|line| line.trim_start().starts_with(&format!("{transition} [")));
         let is_pale = line.expect("a box").contains("gray85");
         assert_eq!(is_pale, !is_kept, "{transition}\n{dot}");
@@ -245,7 +238,7 @@ fn a_result_says_what_slicing_cut() {
     let sliced = sliced(&program);
     let names = vec!["assert".to_owned()];
     let summary =
-        SliceSummary::new(&program.net, &program.map, "on-demand", names, &sliced.slice, sliced.seconds);
+        SliceSummary::new(&program.net, &program.map, "on-demand", names, &sliced.parts, sliced.seconds);
     let property = Property::assertions(&program.net);
     let mut report = program.report(&property, Answer::Holds, vec![]);
     report.slices = vec![summary];
@@ -312,19 +305,10 @@ fn a_result_says_what_slicing_cut() {
 fn a_slice_that_cuts_nothing_says_so() {
     let program = lost_update();
     let net = &program.net;
-    let mut kept = Kept::nothing(net);
-    kept.statements.iter_mut().for_each(|reason| *reason = Some(Reason::All));
-    let slice = Slice {
-        net: net.clone(),
-        properties: vec![],
-        kept,
-        mode: Mode::Run,
-        places: net.places.indices().collect(),
-        transitions: net.transitions.indices().collect(),
-    };
+    let parts = KeptParts::all(net);
     let property = Property::assertions(net);
     let mut report = program.report(&property, Answer::Holds, vec![]);
-    report.slices = vec![SliceSummary::new(net, &program.map, "net", vec!["assert".to_owned()], &slice, 0.0)];
+    report.slices = vec![SliceSummary::new(net, &program.map, "net", vec!["assert".to_owned()], &parts, 0.0)];
     let text = result_text(&report, TextOptions { width: 100, color: ColorChoice::Plain });
     assert!(text.contains("slicing: nothing could be cut\n"), "{text}");
 }
