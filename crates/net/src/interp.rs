@@ -161,6 +161,30 @@ impl<'a> Interpreter<'a> {
         firings
     }
 
+    /// The binding elements of one transition that are enabled, in order.
+    #[must_use]
+    pub fn enabled_by(&self, marking: &Marking, transition: Transition) -> Vec<Firing> {
+        if self.ended(marking) {
+            return Vec::new();
+        }
+        let owner = self.net.atomic.map_or(0, |atomic| self.cell(marking, atomic, &[]));
+        let mut firings = self.bound_by(marking, transition);
+        firings.retain(|firing| owner == 0 || firing.thread() == owner - 1);
+        firings
+    }
+
+    /// The binding elements of one transition whose arcs bind and whose guard is true, in order, whoever is in an
+    /// atomic section. Of a process that has not ended.
+    #[must_use]
+    pub fn bound_by(&self, marking: &Marking, transition: Transition) -> Vec<Firing> {
+        let mut firings = Vec::new();
+        let mut binding = vec![0; self.net.transitions[transition].vars.len()];
+        self.bind(marking, transition, 0, &mut binding, &mut firings);
+        firings.sort();
+        firings.dedup();
+        firings
+    }
+
     /// All binding elements whose arcs bind and whose guard is true, ordered by transition and binding, whoever
     /// is in an atomic section. Of a process that has not ended.
     pub(crate) fn bound(&self, marking: &Marking) -> Vec<Firing> {
