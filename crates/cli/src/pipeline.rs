@@ -1,6 +1,7 @@
 //! `pdnet check`: the way from a file to a verdict, read from top to bottom.
 
-use pdnet_check::{AtomData, Engine, Property, PropertyKind};
+use pdnet_check::{AtomData, Engine, Outcome, Property, PropertyKind, StopReason, Verdict};
+use pdnet_front_c::tree::Program;
 use pdnet_front_c::{LowerOptions, Lowered, lower};
 use pdnet_net::{Net, verify_net};
 use pdnet_report::{Answer, Overall, PropertyResult, Report, result_json, result_text, verdict_line};
@@ -34,25 +35,37 @@ pub(crate) fn check(
     let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, args.reduce);
     let asked = asked.map_err(refused)?;
     // Tree to net.
-    let lowered =
-        lower(&session.map, &loaded.program, &asked.formulas(), &lower_options(&args.front, &asked));
-    let lowered = lowered.map_err(refused)?;
+    let options = lower_options(&args.front, &asked);
+    let mut model = Model::new(session, &loaded.program, &asked, &options)?;
     if !args.quiet {
         session.show(&loaded.warnings);
-        session.show(&lowered.warnings);
+        session.show(&model.warnings);
     }
-    verify(&lowered.net)?;
-    let properties = properties_of(&asked, &lowered)?;
     // Net to verdicts, all properties in one request.
     session.catch_interrupts();
     let display = progress_display(args);
     let limits = args.limits.or_default();
-    let search = Search { session, engine, net: &lowered.net, limits: &limits, display };
     let fairness = args.fair.into();
-    let outcomes = search.ask(&properties, fairness, "search")?;
+    let ask = |model: &Model, what: &str| {
+        let search = Search { session, engine, net: &model.net, limits: &limits, display };
+        search.ask(&model.properties, fairness, what)
+    };
+    let mut outcomes = ask(&model, "search")?;
+    if outcomes.iter().any(needs_unset) && !options.uninitialised {
+        // Some run reads memory that was never written. Only for such programs there is a net in which it has
+        // arbitrary values: it is the larger one.
+        let options = LowerOptions { arbitrary_memory: true, ..options };
+        let other = Model::new(session, &loaded.program, &asked, &options)?;
+        let found = ask(&other, "search with arbitrary memory")?;
+        if outcomes.iter().zip(&found).all(|(before, after)| is_open(before) || !is_open(after)) {
+            (model, outcomes) = (other, found);
+        }
+    }
+    let (model, outcomes) = (model, outcomes);
+    let search = Search { session, engine, net: &model.net, limits: &limits, display };
     // Verdicts to answers: a violation counts once it is replayed.
     let mut results = Vec::new();
-    for (property, outcome) in properties.iter().zip(outcomes) {
+    for (property, outcome) in model.properties.iter().zip(outcomes) {
         let answer = search.settle(property, fairness, outcome.verdict)?;
         let probes = match &answer {
             Answer::Violated(run) => search.probe(property, fairness, run)?,
@@ -65,7 +78,7 @@ pub(crate) fn check(
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         input: program_name(&args.program),
-        net: &lowered.net,
+        net: &model.net,
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.questions)),
@@ -83,6 +96,36 @@ pub(crate) fn check(
         Overall::False(_) => ExitStatus::Violated,
         Overall::Unknown(_) => ExitStatus::Unknown,
     })
+}
+
+/// The net of a program, and what is asked of it in terms of the net.
+struct Model {
+    net: Net,
+    properties: Vec<Property>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Model {
+    fn new(
+        session: &Session,
+        program: &Program,
+        asked: &Properties,
+        options: &LowerOptions,
+    ) -> Result<Self, Failure> {
+        let lowered = lower(&session.map, program, &asked.formulas(), options).map_err(refused)?;
+        verify(&lowered.net)?;
+        let properties = properties_of(asked, &lowered)?;
+        Ok(Self { net: lowered.net, properties, warnings: lowered.warnings })
+    }
+}
+
+/// Whether an answer is missing because some run reads memory that was never written.
+fn needs_unset(outcome: &Outcome) -> bool {
+    matches!(&outcome.verdict, Verdict::Unknown(StopReason::Undefined { fault, .. }) if fault.needs_unset())
+}
+
+fn is_open(outcome: &Outcome) -> bool {
+    matches!(outcome.verdict, Verdict::Unknown(_))
 }
 
 /// The input was not accepted; that must have been said.

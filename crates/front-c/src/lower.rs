@@ -10,6 +10,7 @@
 //! | `pointer` | pointers: addresses, arithmetic, what is behind them |
 //! | `heap` | memory that the program allocates |
 //! | `record` | structs and unions as values |
+//! | `unset` | memory that was never written |
 //! | `vla` | arrays whose length is known only at run time |
 //! | `float` | floating point |
 //! | `flow` | control flow: places where threads are, steps between them |
@@ -75,6 +76,7 @@ mod shape;
 mod statement;
 mod step;
 mod survey;
+mod unset;
 mod value;
 mod vla;
 
@@ -124,6 +126,9 @@ pub struct LowerOptions {
     pub leaks: bool,
     /// Whether reading a scalar local before it is written is an error, or gives an arbitrary value.
     pub uninitialised: bool,
+    /// Whether reading memory that was never written gives an arbitrary value. Otherwise such a read ends the run,
+    /// and the net is smaller and better reduced.
+    pub arbitrary_memory: bool,
 }
 
 impl Default for LowerOptions {
@@ -138,6 +143,7 @@ impl Default for LowerOptions {
             overflow: false,
             leaks: false,
             uninitialised: false,
+            arbitrary_memory: false,
         }
     }
 }
@@ -212,6 +218,8 @@ pub(crate) struct Lowerer<'a> {
     live_blocks: Option<Place>,
     /// For functions to whose locals pointers may point after their end: a cell that is 1 in their frames.
     alive: BTreeMap<pdnet_net::Function, Place>,
+    /// Cells that hold 0 or 1 only. While functions are lowered; afterwards places have other numbers.
+    bools: BTreeSet<Place>,
     /// Cells that several threads can reach.
     shared_cells: BTreeSet<Place>,
     /// Temporaries: cells of a frame that only pdnet knows.

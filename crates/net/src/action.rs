@@ -7,6 +7,9 @@ use std::fmt;
 pub enum Action {
     /// `asi`: an assignment, or a read of a shared location into a temporary.
     Assign,
+    /// Memory that was never written gets an arbitrary value, because it is about to be read. It had it all the
+    /// time: the program accesses nothing here.
+    Fill,
     /// `jum`: a jump (`goto`, `break`, `continue`, the back edge of a loop), or a statement without effect.
     Jump,
     /// `ret`: a `return` statement; control goes to the exit place of the function.
@@ -155,8 +158,9 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 57] = [
+    pub const ALL: [Self; 58] = [
         Self::Assign,
+        Self::Fill,
         Self::Jump,
         Self::Exit,
         Self::BranchTrue,
@@ -223,6 +227,7 @@ impl Action {
             Self::ProcessEnd | Self::AssertFail | Self::Error => Effect::EndProcess,
             Self::AssumeFail | Self::Fault(_) | Self::Bound(_) => Effect::Prune,
             Self::Assign
+            | Self::Fill
             | Self::Jump
             | Self::Exit
             | Self::BranchTrue
@@ -255,6 +260,12 @@ impl Action {
         }
     }
 
+    /// Whether what its arcs do to memory is an access of the program, which can race.
+    #[must_use]
+    pub const fn is_access(self) -> bool {
+        !matches!(self, Self::Fill)
+    }
+
     /// Whether it is one of two ways that a condition can go.
     #[must_use]
     pub const fn is_branch(self) -> bool {
@@ -266,6 +277,7 @@ impl Action {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Assign => "assign",
+            Self::Fill => "fill",
             Self::Jump => "jump",
             Self::Exit => "exit",
             Self::BranchTrue => "branch-true",
@@ -329,6 +341,15 @@ impl Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl Fault {
+    /// Whether the value of memory that was never written is needed. It would be an arbitrary one, with which the
+    /// run can be followed on another net.
+    #[must_use]
+    pub const fn needs_unset(self) -> bool {
+        matches!(self, Self::Uninitialised | Self::UnwrittenCopy)
     }
 }
 

@@ -9,6 +9,7 @@ use pdnet_source::{SourceMap, Span};
 
 use super::points_to::Home;
 use super::step::Step;
+use super::unset::Check;
 use super::{Atomicity, LowerOptions, Lowerer, survey};
 use crate::library::shown_name;
 use crate::tree::{Function, Label, Program, Storage};
@@ -29,7 +30,7 @@ pub(crate) struct Frame {
     /// No other thread can move here, or statements are atomic: accesses need no steps of their own.
     pub(crate) coarse: bool,
     /// Conditions without which the next step is undefined, in the order of evaluation.
-    pub(crate) checks: Vec<(Expr, Fault)>,
+    pub(crate) checks: Vec<Check>,
     pub(crate) n_temporaries: usize,
     /// The handlers that were pushed and not yet popped, the last one last.
     pub(crate) cleanups: Vec<super::exit::Cleanup>,
@@ -111,6 +112,7 @@ impl<'a> Lowerer<'a> {
             labels: Default::default(),
             return_sites: Default::default(),
             uninitialised: Vec::new(),
+            bools: Default::default(),
             observers: Default::default(),
             frame,
         };
@@ -293,21 +295,21 @@ impl<'a> Lowerer<'a> {
         let pos = self.pos(span);
         let mut transitions = Vec::new();
         for mut step in steps {
-            for (check, _) in checks.iter().rev() {
+            for Check { condition, .. } in checks.iter().rev() {
                 step.guard = Some(match step.guard.take() {
-                    None => check.clone(),
-                    Some(guard) => Expr::both(check.clone(), guard),
+                    None => condition.clone(),
+                    Some(guard) => Expr::both(condition.clone(), guard),
                 });
             }
             transitions.push(step.emit(&mut self.net, function, from, pos));
         }
         let mut passed: Option<Expr> = None;
-        for (check, fault) in checks {
-            let fails = Expr::logical_not(check.clone());
+        for Check { condition, otherwise } in checks {
+            let fails = Expr::logical_not(condition.clone());
             let guard = passed.clone().map_or(fails.clone(), |passed| Expr::both(passed, fails));
-            let step = Step::new(Action::Fault(fault), fault.to_string(), None).when(guard);
+            let step = otherwise.step(&self.net, from).when(guard);
             step.emit(&mut self.net, function, from, pos);
-            passed = Some(passed.map_or(check.clone(), |passed| Expr::both(passed, check)));
+            passed = Some(passed.map_or(condition.clone(), |passed| Expr::both(passed, condition)));
         }
         transitions
     }
