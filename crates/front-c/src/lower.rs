@@ -19,6 +19,7 @@
 //! | `value` | expressions for their value |
 //! | `condition` | expressions that decide a branch |
 //! | `statement` | statements |
+//! | `blocks` | the ends of blocks: locals that are gone |
 //! | `call` | calls of functions with a body, and their return |
 //! | `library` | calls of functions without one: the table of what is known |
 //! | `input` | what the environment decides |
@@ -46,6 +47,7 @@ mod atomics;
 mod atoms;
 mod attribute;
 mod barrier;
+mod blocks;
 mod call;
 mod cancel;
 mod cells;
@@ -172,6 +174,7 @@ pub fn lower(
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let mut lowerer = Lowerer::new(map, program, options);
     lowerer.declare_functions();
+    lowerer.declare_left();
     lowerer.declare_observers(formulas);
     lowerer.declare_notes();
     for function in lowerer.survey.reachable.clone() {
@@ -218,6 +221,10 @@ pub(crate) struct Lowerer<'a> {
     live_blocks: Option<Place>,
     /// For functions to whose locals pointers may point after their end: a cell that is 1 in their frames.
     alive: BTreeMap<pdnet_net::Function, Place>,
+    /// The cells of string literals, while functions are lowered.
+    literals: BTreeSet<Place>,
+    /// For locals of blocks to which pointers may point after the block: a cell that is 1 when they are gone.
+    gone: BTreeMap<Variable, Place>,
     /// Cells that hold 0 or 1 only. While functions are lowered; afterwards places have other numbers.
     bools: BTreeSet<Place>,
     /// Cells that several threads can reach.

@@ -107,6 +107,8 @@ pub enum Fault {
     NullPointer,
     /// A pointer dereferenced to an object that is no longer there.
     Dangling,
+    /// A string literal written to.
+    ReadOnly,
     /// Something freed that is no allocated block, or not any more.
     InvalidFree,
     /// A block still allocated when the process ends.
@@ -158,7 +160,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 58] = [
+    pub const ALL: [Self; 59] = [
         Self::Assign,
         Self::Fill,
         Self::Jump,
@@ -204,6 +206,7 @@ impl Action {
         Self::Fault(Fault::Uninitialised),
         Self::Fault(Fault::NullPointer),
         Self::Fault(Fault::Dangling),
+        Self::Fault(Fault::ReadOnly),
         Self::Fault(Fault::InvalidFree),
         Self::Fault(Fault::Leak),
         Self::Fault(Fault::UnrelatedPointers),
@@ -321,6 +324,7 @@ impl Action {
             Self::Fault(Fault::Uninitialised) => "fault-uninitialised",
             Self::Fault(Fault::NullPointer) => "fault-null-pointer",
             Self::Fault(Fault::Dangling) => "fault-dangling",
+            Self::Fault(Fault::ReadOnly) => "fault-read-only",
             Self::Fault(Fault::InvalidFree) => "fault-invalid-free",
             Self::Fault(Fault::Leak) => "fault-leak",
             Self::Fault(Fault::UnrelatedPointers) => "fault-unrelated-pointers",
@@ -365,6 +369,7 @@ impl fmt::Display for Fault {
             Self::Uninitialised => "object used before it was set",
             Self::NullPointer => "null pointer dereferenced",
             Self::Dangling => "pointer to an object that is gone",
+            Self::ReadOnly => "string literal written to",
             Self::InvalidFree => "free of something that is no allocated block",
             Self::Leak => "allocated block not freed at the end",
             Self::UnrelatedPointers => "pointers into different objects compared or subtracted",

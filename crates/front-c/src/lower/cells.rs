@@ -280,6 +280,9 @@ impl Lowerer<'_> {
         if data.is_bool() {
             self.bools.insert(place);
         }
+        if let Home::Text(_) = home {
+            self.literals.insert(place);
+        }
         if let Home::Heap(site) = home
             && !self.survey.points_to.sites[site].is_zeroed
             && !matches!(data.ty, Type::Sync(_) | Type::Thread)

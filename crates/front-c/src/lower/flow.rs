@@ -10,7 +10,7 @@ use pdnet_source::{SourceMap, Span};
 use super::points_to::Home;
 use super::step::Step;
 use super::unset::Check;
-use super::{Atomicity, LowerOptions, Lowerer, survey};
+use super::{Atomicity, LowerOptions, Lowerer, blocks, survey};
 use crate::library::shown_name;
 use crate::tree::{Function, Label, Program, Storage};
 use crate::types::Type;
@@ -22,8 +22,10 @@ pub(crate) struct Frame {
     pub(crate) function: pdnet_net::Function,
     /// Where control is; `None` behind a jump.
     pub(crate) current: Option<Place>,
-    pub(crate) breaks: Vec<Place>,
-    pub(crate) continues: Vec<Place>,
+    pub(crate) breaks: Vec<blocks::Target>,
+    pub(crate) continues: Vec<blocks::Target>,
+    /// The blocks that control is in, the outermost first: the cells of locals that are gone afterwards.
+    pub(crate) blocks: Vec<Vec<Place>>,
     pub(crate) labels: IndexVec<Label, Place>,
     /// The places of the cases of the enclosing `switch` statements, in the order of the source.
     pub(crate) cases: Vec<Vec<Place>>,
@@ -77,6 +79,7 @@ impl<'a> Lowerer<'a> {
             current: None,
             breaks: Vec::new(),
             continues: Vec::new(),
+            blocks: Vec::new(),
             labels: IndexVec::new(),
             cases: Vec::new(),
             coarse: false,
@@ -112,6 +115,8 @@ impl<'a> Lowerer<'a> {
             labels: Default::default(),
             return_sites: Default::default(),
             uninitialised: Vec::new(),
+            gone: Default::default(),
+            literals: Default::default(),
             bools: Default::default(),
             observers: Default::default(),
             frame,
@@ -207,6 +212,7 @@ impl<'a> Lowerer<'a> {
             current: Some(entry),
             breaks: Vec::new(),
             continues: Vec::new(),
+            blocks: Vec::new(),
             labels: IndexVec::new(),
             cases: Vec::new(),
             coarse: (is_atomic && !self.survey.moves_atomic.contains(&source))
@@ -288,7 +294,8 @@ impl<'a> Lowerer<'a> {
 
     /// Emits the steps out of the current place: the alternatives of one decision. Where pending checks
     /// fail, the step is a fault instead. Control is nowhere afterwards.
-    pub(crate) fn emit(&mut self, span: Span, steps: Vec<Step>) -> Vec<Transition> {
+    pub(crate) fn emit(&mut self, span: Span, mut steps: Vec<Step>) -> Vec<Transition> {
+        steps.iter_mut().for_each(|step| self.spare_literals(step));
         let checks = std::mem::take(&mut self.frame.checks);
         let Some(from) = self.frame.current.take() else { return Vec::new() };
         let function = self.frame.function;
@@ -312,6 +319,18 @@ impl<'a> Lowerer<'a> {
             passed = Some(passed.map_or(condition.clone(), |passed| Expr::both(passed, condition)));
         }
         transitions
+    }
+
+    /// A string literal must not be written: where the step would, it is a fault.
+    fn spare_literals(&mut self, step: &mut Step) {
+        let (writes, literals): (Vec<_>, Vec<_>) = std::mem::take(&mut step.writes)
+            .into_iter()
+            .partition(|(target, _)| !self.literals.contains(&target.place));
+        step.writes = writes;
+        for (target, _) in literals {
+            let is_other = target.when.map_or(Expr::Const(0), Expr::logical_not);
+            self.add_check(is_other, Fault::ReadOnly);
+        }
     }
 
     /// Emits one step out of a given place.

@@ -333,12 +333,12 @@ impl Lowerer<'_> {
     fn is_alive(&mut self, home: Home, scope: Scope, address: &Expr) -> Option<Expr> {
         match (home, scope) {
             (Home::Heap(site), _) => Some(self.is_block(site, address)),
-            (Home::Variable(_), Scope::Frame(function)) => {
-                let alive = *self.alive.get(&function)?;
-                self.survey
-                    .outlived
-                    .contains(&home)
-                    .then(|| Expr::truth(Expr::Cell(alive, vec![thread_of(address), slot_of(address)])))
+            (Home::Variable(variable), Scope::Frame(function)) => {
+                let note = |place| Expr::truth(Expr::Cell(place, vec![thread_of(address), slot_of(address)]));
+                let alive = self.alive.get(&function).filter(|_| self.survey.outlived.contains(&home));
+                let alive = alive.map(|&alive| note(alive));
+                let there = self.gone.get(&variable).map(|&gone| Expr::logical_not(note(gone)));
+                alive.into_iter().chain(there).reduce(Expr::both)
             }
             _ => None,
         }
