@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `survey` | nothing yet: who calls whom, what is shared |
 //! | `points_to` | nothing yet: what pointers can point to |
+//! | `largest` | nothing yet: how large sizes can be |
 //! | `shape` | nothing yet: the scalar parts of types |
 //! | `cells` | objects: a place for each scalar part |
 //! | `path` | lvalues: the way from a variable or a pointer to a part of an object |
@@ -60,6 +61,7 @@ mod flow;
 mod heap;
 mod input;
 mod key;
+mod largest;
 mod library;
 mod liveness;
 mod mutex;
