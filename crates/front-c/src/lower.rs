@@ -9,6 +9,7 @@
 //! | `cells` | objects: a place for each scalar part |
 //! | `path` | lvalues: the way from a variable or a pointer to a part of an object |
 //! | `pointer` | pointers: addresses, arithmetic, what is behind them |
+//! | `tagged` | addresses as numbers |
 //! | `heap` | memory that the program allocates |
 //! | `record` | structs and unions as values |
 //! | `unset` | memory that was never written |
@@ -80,6 +81,7 @@ mod shape;
 mod statement;
 mod step;
 mod survey;
+mod tagged;
 mod unset;
 mod value;
 mod vla;
