@@ -1,6 +1,7 @@
 //! What is proven of programs without running them: which loops end, and after how many rounds; and which steps
 //! can never happen.
 
+#[allow(dead_code, reason = "programs are not run here")]
 mod runs;
 
 use pdnet_front_c::{LowerOptions, Lowered};
