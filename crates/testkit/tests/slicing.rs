@@ -17,20 +17,31 @@ use pdnet_source::SourceMap;
 use pdnet_testkit::{
     ReachableGraph, check_engine, compare, random_sliceable, random_sliceable_formula, shrink_lines,
 };
-use sliced::{Ask, Asking, Class, METHODS, PLAIN, Tally, answers, asked, class_of, is_cut_short, judge};
+use sliced::{
+    Ask, Asking, Class, METHODS, PLAIN, Tally, Wrong, answers, asked, class_of, is_cut_short, judge,
+};
 
 /// In each of two tests.
-const N_PROGRAMS: usize = 500;
+const N_PROGRAMS: usize = 1200;
 /// Programs with more states are passed over; most have far fewer.
 const LIMIT: u64 = 3000;
 /// Programs with fewer markings are given to the reference, too.
 const TINY: usize = 150;
+/// One failure says less than several: the search goes on after it. `PDNET_FAILURES` asks for more.
+const MAX_FAILURES: usize = 3;
 /// In all.
 const N_NETS: usize = 300;
 
+fn number_from(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok().and_then(|n| n.parse().ok())
+}
+
+fn max_failures() -> usize {
+    number_from("PDNET_FAILURES").unwrap_or(MAX_FAILURES)
+}
+
 fn n_programs() -> usize {
-    let asked = std::env::var("PDNET_PROGRAMS").ok().and_then(|n| n.parse::<usize>().ok());
-    asked.map_or(N_PROGRAMS, |n| n.div_ceil(2))
+    number_from("PDNET_PROGRAMS").map_or(N_PROGRAMS, |n| n.div_ceil(2))
 }
 
 /// What programs must have, a few in a hundred each.
@@ -96,7 +107,7 @@ enum Result {
 struct Failure {
     question: Option<usize>,
     method: Option<Method>,
-    text: String,
+    wrong: Wrong,
 }
 
 fn random_case(rng: &mut Rng) -> Case {
@@ -135,7 +146,8 @@ fn random_case(rng: &mut Rng) -> Case {
 
 /// Compares all slices of a program with it. `methods` are those to try.
 fn compare_case(case: &Case, methods: &[Method]) -> std::result::Result<Result, Failure> {
-    let of_all = |text: String| Failure { question: None, method: None, text };
+    let of_all =
+        |text: String| Failure { question: None, method: None, wrong: Wrong { text, slice: String::new() } };
     let (net, properties) = asked(&case.program, &case.questions, &case.options).map_err(of_all)?;
     let whole = answers(PLAIN, &net, &properties, case.fairness, LIMIT);
     if whole.iter().any(|outcome| is_cut_short(&outcome.verdict)) {
@@ -152,25 +164,26 @@ fn compare_case(case: &Case, methods: &[Method]) -> std::result::Result<Result, 
         let asking = Asking { fairness: case.fairness, method, engine: case.engine, states: 4 * LIMIT };
         for (number, property) in properties.iter().enumerate() {
             let (found, _) = judge(&net, std::slice::from_ref(property), &whole[number..=number], asking)
-                .map_err(|(_, text)| Failure { question: Some(number), method: Some(method), text })?;
+                .map_err(|wrong| Failure { question: Some(number), method: Some(method), wrong })?;
             tally.add(&found);
         }
-        let (found, _) = judge(&net, &properties, &whole, asking).map_err(|(_, text)| Failure {
+        let (found, _) = judge(&net, &properties, &whole, asking).map_err(|wrong| Failure {
             question: None,
             method: Some(method),
-            text,
+            wrong,
         })?;
         tally.add(&found);
     }
     Ok(Result::Compared(tally, whole.iter().map(|outcome| class_of(&outcome.verdict)).collect()))
 }
 
-/// A smaller case that fails with the same method, and how.
+/// A smaller case that fails with the same method in the same way.
 fn shrink_case(case: &Case, failure: Failure) -> (Case, Failure) {
     let Some(method) = failure.method else { return (case.clone(), failure) };
+    let kind = failure.wrong.kind();
     let fails = |candidate: &Case| {
         let found = compare_case(candidate, &[method]).err()?;
-        found.method.is_some().then_some(found)
+        (found.method.is_some() && found.wrong.kind() == kind).then_some(found)
     };
     let (mut best, mut failure) = (case.clone(), failure);
     if let Some(number) = failure.question {
@@ -236,7 +249,7 @@ fn shown(case: &Case, failure: &Failure) -> String {
     let options = &case.options;
     format!(
         "{}\nmethod {:?}, fairness {}, {:?}, spurious {}, depth {}, engine for the slice {:?}\nquestions: {}\n{}",
-        failure.text,
+        failure.wrong.text,
         failure.method,
         case.fairness,
         options.atomicity,
@@ -264,6 +277,7 @@ fn compare_programs(seed: u64) {
     let mut tally = Tally::default();
     // Formulas, and checks.
     let mut classes = [[0_usize; 3]; 2];
+    let mut failures = Vec::new();
     let mut features = [0_usize; FEATURES.len()];
     for number in 0..n_programs() as u64 {
         let case_seed = seed.wrapping_mul(1_000_003).wrapping_add(number);
@@ -282,16 +296,19 @@ fn compare_programs(seed: u64) {
                 }
             }
             Err(failure) => {
-                let before = shown(&case, &failure);
                 let (smaller, failure) = shrink_case(&case, failure);
-                panic!(
-                    "seed {seed}, case seed {case_seed}\n{}\n\nbefore shrinking: {before}",
-                    shown(&smaller, &failure)
-                );
+                let slice = if failures.is_empty() { failure.wrong.slice.as_str() } else { "" };
+                let text = shown(&smaller, &failure);
+                failures.push(format!("seed {seed}, case seed {case_seed}\n{text}{slice}"));
+                if failures.len() >= max_failures() {
+                    break;
+                }
             }
         }
     }
     let summary = format!("{n_compared} compared, {n_large} large, verdicts {classes:?}, {tally:?}");
+    let all = format!("{} failures; {summary}\n\n{}", failures.len(), failures.join("\n\n"));
+    assert!(failures.is_empty(), "{all}");
     // A suite in which nearly all verdicts are the same, or nearly all programs too large, finds little.
     assert!(n_compared * 4 >= n_programs() * 3, "seed {seed}: {summary}");
     for [holds, violated, unknown] in classes {
@@ -320,6 +337,11 @@ struct Sliced {
     tally: RefCell<Tally>,
 }
 
+/// A panic that is not printed: shrinking causes many.
+fn quiet_panic(text: String) -> ! {
+    std::panic::resume_unwind(Box::new(text))
+}
+
 impl Engine for Sliced {
     fn name(&self) -> &'static str {
         match self.method {
@@ -339,7 +361,7 @@ impl Engine for Sliced {
         let verdict = |number: usize| {
             let (tally, mut verdicts) =
                 judge(net, std::slice::from_ref(&properties[number]), &whole[number..=number], asking)
-                    .unwrap_or_else(|(_, text)| panic!("{}: {text}", properties[number].text));
+                    .unwrap_or_else(|wrong| quiet_panic(format!("{}: {wrong}", properties[number].text)));
             self.tally.borrow_mut().add(&tally);
             match (&whole[number].verdict, verdicts.remove(0)) {
                 // The suite knows nothing of slices that know more.
@@ -350,7 +372,8 @@ impl Engine for Sliced {
             }
         };
         let verdicts: Vec<Verdict> = (0..properties.len()).map(verdict).collect();
-        let (tally, _) = judge(net, properties, &whole, asking).unwrap_or_else(|(_, text)| panic!("{text}"));
+        let (tally, _) = judge(net, properties, &whole, asking)
+            .unwrap_or_else(|wrong| quiet_panic(format!("together: {wrong}")));
         self.tally.borrow_mut().add(&tally);
         let stats = whole.iter().map(|outcome| outcome.stats);
         verdicts.into_iter().zip(stats).map(|(verdict, stats)| Outcome { verdict, stats }).collect()

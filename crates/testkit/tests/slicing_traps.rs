@@ -79,7 +79,7 @@ fn ask(trap: &Trap, text: &str, expected: &str, tally: &mut Tally) -> Result<(),
         for method in METHODS {
             for engine in [PLAIN, Explicit::default()] {
                 let asking = Asking { fairness, method, engine, states: LIMIT };
-                let (found, _) = judge(&net, &properties, &whole, asking).map_err(|(_, wrong)| {
+                let (found, _) = judge(&net, &properties, &whole, asking).map_err(|wrong| {
                     format!("{text}, fairness {fairness}, method {method:?}, {engine:?}: {wrong}")
                 })?;
                 tally.add(&found);
