@@ -15,6 +15,7 @@ Examples:
   pdnet check main.c queue.c -I include -DSIZE=2
   pdnet check task.c --prp unreach-call.prp --format json --timeout 5m --memory 4G
   pdnet check task.yml --witness witness.yml     a task of SV-COMP, with a witness for other tools
+  pdnet slice counter.c --ltl 'G(x < 3)'         what of it the answer depends on, and why
   pdnet net counter.c --format dot | dot -Tsvg > counter.svg
   pdnet automaton 'G(p -> F q)' --format hoa
 
@@ -51,6 +52,12 @@ pub(crate) enum Command {
     /// there is one answer: it holds, it is
     /// violated by a run that is shown, or it is not known, with the reason.
     Check(CheckArgs),
+    /// Show which part of a program the answer to a property depends on.
+    ///
+    /// Prints the program with a mark for each line: `+` kept, with the reason, `-` cut. `check` explores only what
+    /// is kept. Properties come from where `check` takes them from. Those that single steps or states break
+    /// are sliced together, formulas each by itself.
+    Slice(SliceArgs),
     /// Print the net of a program.
     Net(NetArgs),
     /// Print the automaton of a formula.
@@ -82,6 +89,15 @@ pub(crate) struct CheckArgs {
     /// to assertions and deadlocks are then shortest. A formula with the operator X is accepted only with `none`, since reductions do not preserve it.
     #[arg(long, value_enum, default_value_t = Reduce::All, value_name = "WHICH", help_heading = "Search")]
     pub(crate) reduce: Reduce,
+    #[command(flatten)]
+    pub(crate) slicing: SlicingArgs,
+    /// Keep answers in this folder, and use those that are there.
+    ///
+    /// Where the slice of the program for a property is the same as in an earlier run, up to positions and names, the
+    /// answer of that run is given at once. A violation is replayed again on the present program. Answers of
+    /// other builds of pdnet are not used, and files that are damaged are ignored with a warning.
+    #[arg(long, value_name = "DIR", help_heading = "Search")]
+    pub(crate) cache: Option<PathBuf>,
     /// How to print the result: for people, or as one JSON object.
     #[arg(long, value_enum, default_value_t = ResultFormat::Text, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) format: ResultFormat,
@@ -91,6 +107,9 @@ pub(crate) struct CheckArgs {
     /// property's name in its name (witness.deadlock.yml). If all hold, a correctness witness.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) witness: Option<PathBuf>,
+    /// Show how long each part of the way took: modelling, slicing, checking, and the number of states.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) timings: bool,
     /// Print nothing but the result and errors.
     ///
     /// The result is the last line; with --format json, the object.
@@ -99,6 +118,41 @@ pub(crate) struct CheckArgs {
     /// Show the progress of a long search on standard error.
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(crate) progress: When,
+}
+
+/// How to cut away what an answer does not depend on.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct SlicingArgs {
+    /// How to find what the answer does not depend on, which is cut away before the search.
+    ///
+    /// `on-demand`: dependences are found as far as the property needs them. `program`: all dependences of the
+    /// program first, as slicers of programs do. `net`: follow the arcs of the net backwards, as slicers of Petri
+    /// nets do. Verdicts are the same with each of them and with `off`. `--reduce none` switches slicing off, too.
+    #[arg(long, value_enum, default_value_t = SliceMethod::OnDemand, value_name = "METHOD", help_heading = "Search")]
+    pub(crate) slice: SliceMethod,
+}
+
+/// `pdnet slice`.
+#[derive(Debug, Args)]
+pub(crate) struct SliceArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    #[command(flatten)]
+    pub(crate) properties: PropertyArgs,
+    /// Which infinite runs count for formulas: see `check`.
+    #[arg(long, value_enum, default_value_t = Fair::None, value_name = "FAIRNESS", help_heading = "Properties")]
+    pub(crate) fair: Fair,
+    #[command(flatten)]
+    pub(crate) slicing: SlicingArgs,
+    #[command(flatten)]
+    pub(crate) front: FrontArgs,
+    /// How to print the slice: for people, as a JSON object, or as a graph for Graphviz in which what is cut is
+    /// grey.
+    #[arg(long, value_enum, default_value_t = SliceFormat::Text, value_name = "FORMAT", help_heading = "Output")]
+    pub(crate) format: SliceFormat,
+    /// Write to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Where the program is.
@@ -291,6 +345,21 @@ pub(crate) enum Bits {
 pub(crate) enum Reduce {
     None,
     All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SliceMethod {
+    OnDemand,
+    Program,
+    Net,
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SliceFormat {
+    Text,
+    Json,
+    Dot,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

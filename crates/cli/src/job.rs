@@ -2,7 +2,7 @@
 
 use pdnet_source::{Diagnostic, SourceMap};
 
-use crate::args::{CheckArgs, DataModel, ProgramArgs};
+use crate::args::{DataModel, FrontArgs, ProgramArgs};
 use crate::task::{Task, is_task, read_task};
 
 /// What was given.
@@ -20,16 +20,20 @@ pub(crate) struct Job {
 ///
 /// # Errors
 /// What is wrong with the task definition.
-pub(crate) fn resolve_job(map: &mut SourceMap, args: &CheckArgs) -> Result<Job, Vec<Diagnostic>> {
-    let chosen = args.front.data_model();
-    let [file] = args.program.files.as_slice() else {
-        return Ok(Job { program: args.program.clone(), data_model: chosen.unwrap_or_default(), task: None });
+pub(crate) fn resolve_job(
+    map: &mut SourceMap,
+    program: &ProgramArgs,
+    front: &FrontArgs,
+) -> Result<Job, Vec<Diagnostic>> {
+    let chosen = front.data_model();
+    let [file] = program.files.as_slice() else {
+        return Ok(Job { program: program.clone(), data_model: chosen.unwrap_or_default(), task: None });
     };
     if !is_task(file) {
-        return Ok(Job { program: args.program.clone(), data_model: chosen.unwrap_or_default(), task: None });
+        return Ok(Job { program: program.clone(), data_model: chosen.unwrap_or_default(), task: None });
     }
     let task = read_task(map, file)?;
-    let program = ProgramArgs { files: task.inputs.clone(), ..args.program.clone() };
+    let program = ProgramArgs { files: task.inputs.clone(), ..program.clone() };
     let data_model = chosen.or(task.data_model).unwrap_or_default();
     Ok(Job { program, data_model, task: Some(task) })
 }

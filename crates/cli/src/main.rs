@@ -9,6 +9,7 @@
 mod args;
 mod automaton;
 mod bug;
+mod cache;
 mod checks;
 mod engine;
 mod exit;
@@ -21,6 +22,8 @@ mod progress;
 mod properties;
 mod session;
 mod settle;
+mod slice;
+mod slicing;
 mod task;
 mod units;
 mod witness;
@@ -57,6 +60,7 @@ fn run() -> ExitStatus {
     let mut session = Session::new(cli.color);
     let result = match &cli.command {
         Command::Check(args) => pipeline::check(args, &mut session, engine::engine(args.reduce).as_ref()),
+        Command::Slice(args) => slice::print_slice(args, &mut session),
         Command::Net(args) => net::print_net(args, &mut session),
         Command::Automaton(args) => automaton::print_automaton(args, &mut session),
     };

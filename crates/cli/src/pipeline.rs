@@ -1,12 +1,17 @@
 //! `pdnet check`: the way from a file to a verdict, read from top to bottom.
 
+use std::time::Instant;
+
 use pdnet_check::{AtomData, Engine, Property, PropertyKind};
 use pdnet_front_c::{LowerOptions, Lowered, lower};
 use pdnet_net::{Net, verify_net};
-use pdnet_report::{Answer, Overall, PropertyResult, Report, result_json, result_text, verdict_line};
+use pdnet_report::{
+    Answer, Overall, PropertyResult, Report, Timings, result_json, result_text, timings_table, verdict_line,
+};
 use pdnet_source::{Diagnostic, Severity};
 
 use crate::args::{Atomicity, CheckArgs, FrontArgs, Reduce, ResultFormat, When};
+use crate::cache::Cache;
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
 use crate::inputs::{load_program, program_name};
@@ -15,6 +20,7 @@ use crate::progress::Display;
 use crate::properties::{Properties, Wanted, resolve_properties};
 use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
+use crate::slicing::{Answers, Settled, Slicing};
 use crate::task::{report_of, unexpected};
 use crate::witness::write_witnesses;
 
@@ -25,10 +31,12 @@ pub(crate) fn check(
     engine: &dyn Engine,
 ) -> Result<ExitStatus, Failure> {
     // What was given: a program, or a task that names one.
-    let job = resolve_job(&mut session.map, args).map_err(refused)?;
+    let job = resolve_job(&mut session.map, &args.program, &args.front).map_err(refused)?;
     // Text to tree.
+    let mut clock = Clock::new();
     let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
     let loaded = loaded.map_err(refused)?;
+    let reading = clock.lap();
     // What is asked of it.
     let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
     let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, args.reduce);
@@ -42,24 +50,29 @@ pub(crate) fn check(
         session.show(&lowered.warnings);
     }
     verify(&lowered.net)?;
+    let timings = Timings { reading, modelling: clock.lap() };
     let properties = properties_of(&asked, &lowered)?;
-    // Net to verdicts, all properties in one request.
+    // Net to smaller nets, these to verdicts, and verdicts to answers: a violation counts once it is replayed on
+    // the whole net.
     session.catch_interrupts();
     let display = progress_display(args);
     let limits = args.limits.or_default();
-    let search = Search { session, engine, net: &lowered.net, limits: &limits, display };
+    let slicing = Slicing::new(args.slicing.slice, args.reduce);
+    let cache = open_cache(args, session, engine);
+    let cache = cache.as_ref();
+    let search = Search { session, engine, net: &lowered.net, limits: &limits, display, slicing, cache };
     let fairness = args.fair.into();
-    let outcomes = search.ask(&properties, fairness, "search")?;
-    // Verdicts to answers: a violation counts once it is replayed.
+    let Answers { settled, slices } = search.answer(&properties, fairness, "search")?;
+    // What would be under stronger fairness.
     let mut results = Vec::new();
-    for (property, outcome) in properties.iter().zip(outcomes) {
-        let answer = search.settle(property, fairness, outcome.verdict)?;
+    for (property, settled) in properties.iter().zip(settled) {
+        let Settled { answer, stats, slice, origin } = settled;
         let probes = match &answer {
             Answer::Violated(run) => search.probe(property, fairness, run)?,
             Answer::Holds | Answer::Unknown(_) => Vec::new(),
         };
-        let (engine, stats) = (engine.name(), outcome.stats);
-        results.push(PropertyResult { property, fairness, engine, stats, answer, probes });
+        let engine = engine.name();
+        results.push(PropertyResult { property, fairness, engine, stats, answer, slice, origin, probes });
     }
     // Answers to text.
     let report = Report {
@@ -70,6 +83,8 @@ pub(crate) fn check(
         results,
         task: task.map(|task| report_of(task, &asked.questions)),
         reductions: crate::engine::reductions(args.reduce),
+        slices,
+        timings,
         notes: notes(args, &asked.notes),
     };
     print(args, session, &report)?;
@@ -83,6 +98,24 @@ pub(crate) fn check(
         Overall::False(_) => ExitStatus::Violated,
         Overall::Unknown(_) => ExitStatus::Unknown,
     })
+}
+
+/// Measures the parts of the way.
+pub(crate) struct Clock(Instant);
+
+impl Clock {
+    /// Begins now.
+    pub(crate) fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    /// The seconds since the last time.
+    pub(crate) fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        let seconds = now.duration_since(self.0).as_secs_f64();
+        self.0 = now;
+        seconds
+    }
 }
 
 /// The input was not accepted; that must have been said.
@@ -104,7 +137,7 @@ pub(crate) fn verify(net: &Net) -> Result<(), Failure> {
 }
 
 /// What the net must have, by what is asked.
-fn lower_options(front: &FrontArgs, asked: &Properties) -> LowerOptions {
+pub(crate) fn lower_options(front: &FrontArgs, asked: &Properties) -> LowerOptions {
     LowerOptions {
         overflow: asked.asks_for(Check::Overflow),
         leaks: asked.asks_for(Check::Leak),
@@ -114,7 +147,7 @@ fn lower_options(front: &FrontArgs, asked: &Properties) -> LowerOptions {
 }
 
 /// The properties with what they mean in the net.
-fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec<Property>, Failure> {
+pub(crate) fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec<Property>, Failure> {
     let mut atoms = lowered.atoms.iter();
     let mut properties = Vec::new();
     for wanted in &asked.wanted {
@@ -139,6 +172,18 @@ fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec<Property>,
         properties.push(Property { name: named.name.clone(), text, class: named.class, kind });
     }
     Ok(properties)
+}
+
+/// The cache, if there is to be one. That it cannot be used is no reason not to check.
+fn open_cache(args: &CheckArgs, session: &Session, engine: &dyn Engine) -> Option<Cache> {
+    let folder = args.cache.as_ref()?;
+    match Cache::open(folder, engine.name(), &crate::engine::reductions(args.reduce)) {
+        Ok(cache) => Some(cache),
+        Err(why) => {
+            session.show(&[Diagnostic::warning("cache", why)]);
+            None
+        }
+    }
 }
 
 fn progress_display(args: &CheckArgs) -> Display {
@@ -171,6 +216,9 @@ fn print(args: &CheckArgs, session: &Session, report: &Report<'_>) -> Result<(),
         ResultFormat::Text => {
             if !args.quiet {
                 session.print(&format!("{}\n", result_text(report, session.text_options())))?;
+            }
+            if args.timings {
+                session.print(&format!("{}\n", timings_table(report)))?;
             }
             session.print(&last_line)
         }

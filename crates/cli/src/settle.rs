@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use pdnet_check::{
-    Engine, Fairness, Limits, Outcome, Property, PropertyKind, Replay, Request, Stats, StopReason, Verdict,
-    replay,
+    Engine, Fairness, Limits, Outcome, Property, PropertyKind, Replay, Request, StopReason, Verdict, replay,
 };
 use pdnet_net::Net;
 use pdnet_report::{Answer, Probe, ProbeAnswer};
 
 use crate::args::LimitArgs;
+use crate::cache::Cache;
 use crate::exit::Failure;
 use crate::progress::{Display, Watch};
 use crate::session::Session;
+use crate::slicing::Slicing;
 
 /// What all searches of one run share.
 pub(crate) struct Search<'a> {
@@ -21,12 +22,17 @@ pub(crate) struct Search<'a> {
     pub(crate) net: &'a Net,
     pub(crate) limits: &'a LimitArgs,
     pub(crate) display: Display,
+    /// How to slice; not at all where there is no method.
+    pub(crate) slicing: Option<Slicing>,
+    /// Answers of earlier runs.
+    pub(crate) cache: Option<&'a Cache>,
 }
 
 impl Search<'_> {
-    /// Asks the engine about properties, with what is left of the time.
+    /// Asks the engine about properties of a net, with what is left of the time.
     pub(crate) fn ask(
         &self,
+        net: &Net,
         properties: &[Property],
         fairness: Fairness,
         what: &str,
@@ -38,21 +44,13 @@ impl Search<'_> {
             states: self.limits.states,
         };
         let mut watch = Watch::new(self.session.interrupted.clone(), self.display, what);
-        let is_clear = |property: &Property| {
-            matches!(property.kind, PropertyKind::NoRace) && self.net.contested_memory().is_empty()
-        };
-        let open: Vec<Property> = properties.iter().filter(|property| !is_clear(property)).cloned().collect();
-        let request = Request { net: self.net, properties: &open, fairness, limits };
-        let found = if open.is_empty() { Vec::new() } else { self.engine.check(&request, &mut watch) };
-        if found.len() != open.len() {
-            let (given, wanted) = (found.len(), open.len());
+        let request = Request { net, properties, fairness, limits };
+        let mut outcomes =
+            if properties.is_empty() { Vec::new() } else { self.engine.check(&request, &mut watch) };
+        if outcomes.len() != properties.len() {
+            let (given, wanted) = (outcomes.len(), properties.len());
             return Err(Failure::Bug(format!("the engine gave {given} answers to {wanted} questions")));
         }
-        // Where no memory can be raced for, no state has to be looked at.
-        let mut found = found.into_iter();
-        let clear = || Outcome { verdict: Verdict::Holds, stats: Stats::default() };
-        let next = |property: &Property| if is_clear(property) { Some(clear()) } else { found.next() };
-        let mut outcomes: Vec<Outcome> = properties.iter().filter_map(next).collect();
         // The user knows the time that he gave, not what was left of it.
         let timeout = self.limits.timeout.unwrap_or(Duration::ZERO);
         for outcome in &mut outcomes {
@@ -111,13 +109,12 @@ impl Search<'_> {
                 break;
             }
             let what = format!("{} with {fairness} fairness", property.name);
-            let outcomes = self.ask(std::slice::from_ref(property), fairness, &what)?;
-            let verdict = outcomes.into_iter().next().map(|outcome| outcome.verdict);
-            let verdict = verdict.unwrap_or(Verdict::Unknown(StopReason::Interrupted));
-            let answer = match self.settle(property, fairness, verdict)? {
-                Answer::Holds => ProbeAnswer::Holds,
-                Answer::Unknown(reason) => ProbeAnswer::Unknown(reason),
-                Answer::Violated(run) => ProbeAnswer::Violated { starved: run.starved },
+            let answers = self.answer(std::slice::from_ref(property), fairness, &what)?;
+            let answer = match answers.settled.into_iter().next().map(|settled| settled.answer) {
+                Some(Answer::Holds) => ProbeAnswer::Holds,
+                Some(Answer::Unknown(reason)) => ProbeAnswer::Unknown(reason),
+                Some(Answer::Violated(run)) => ProbeAnswer::Violated { starved: run.starved },
+                None => ProbeAnswer::Unknown(StopReason::Interrupted),
             };
             let next = match &answer {
                 ProbeAnswer::Violated { starved } => starved.clone(),
@@ -188,9 +185,11 @@ mod tests {
             net: &net,
             limits: &limits,
             display: Display::Hidden,
+            slicing: None,
+            cache: None,
         };
         let properties = [Property::no_deadlock()];
-        let outcome = search.ask(&properties, Fairness::None, "test")?.remove(0);
+        let outcome = search.ask(&net, &properties, Fairness::None, "test")?.remove(0);
         search.settle(&properties[0], Fairness::None, outcome.verdict)
     }
 

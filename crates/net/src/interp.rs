@@ -118,6 +118,17 @@ impl<'a> Interpreter<'a> {
         frames.map(|(_, token)| token[0]).collect()
     }
 
+    /// The places where a thread has frames, each with the depth, the innermost last.
+    #[must_use]
+    pub fn frames(&self, marking: &Marking, thread: i64) -> Vec<(i64, Place)> {
+        let tokens = marking.tokens.keys();
+        let own =
+            tokens.filter(|(place, token)| token.first() == Some(&thread) && self.net.is_frame_place(*place));
+        let mut frames: Vec<(i64, Place)> = own.map(|(place, token)| (token[1], *place)).collect();
+        frames.sort_unstable();
+        frames
+    }
+
     /// Whether the thread stands where its next step waits for the end of a thread.
     #[must_use]
     pub fn is_joining(&self, marking: &Marking, thread: i64) -> bool {

@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 
+use pdnet_base::IndexVec;
 use pdnet_check::{PropertyKind, Trace, TraceEnd};
-use pdnet_net::{Firing, Interpreter, Marking, Net, Place, Race, Successor, Transition};
+use pdnet_net::{Action, Firing, Interpreter, Marking, Net, Place, Race, Successor, Transition};
 
 use crate::{LiftError, Slice};
 
@@ -31,10 +32,16 @@ impl Slice {
             interpreter,
             marking: interpreter.initial(),
             steps: Vec::new(),
-            kept: vec![false; whole.transitions.len()],
+            kept: IndexVec::filled(false, whole.transitions.len()),
+            parked: IndexVec::filled(false, whole.places.len()),
+            steps_from: IndexVec::filled(Vec::new(), whole.places.len()),
         };
-        for &transition in self.transitions.iter() {
-            lift.kept[pdnet_base::Idx::index(transition)] = true;
+        self.transitions.iter().for_each(|&transition| lift.kept[transition] = true);
+        self.parked.iter().for_each(|&place| lift.parked[place] = true);
+        for (transition, data) in whole.transitions.iter_enumerated() {
+            if let Some(source) = data.source() {
+                lift.steps_from[source].push(transition);
+            }
         }
         lift.hurry();
         for (index, firing) in trace.prefix.iter().enumerate() {
@@ -75,7 +82,9 @@ struct Lift<'a> {
     interpreter: Interpreter<'a>,
     marking: Marking,
     steps: Vec<Firing>,
-    kept: Vec<bool>,
+    kept: IndexVec<Transition, bool>,
+    parked: IndexVec<Place, bool>,
+    steps_from: IndexVec<Place, Vec<Transition>>,
 }
 
 impl Lift<'_> {
@@ -125,38 +134,47 @@ impl Lift<'_> {
         }
     }
 
-    /// Whether nothing more that matters comes in the frame of a thread that moves.
+    /// Whether nothing more that matters comes in the frame of a thread that counts.
     fn is_parked(&self, thread: i64) -> bool {
-        let stands =
-            |place: Place| self.marking.tokens(place).any(|(token, _)| token.first() == Some(&thread));
-        self.slice.parked.iter().any(|&place| stands(place))
+        let frames = self.interpreter.frames(&self.marking, thread);
+        let counts = self.cut_call(&frames).or(frames.last().map(|&(_, place)| place));
+        counts.is_some_and(|place| self.parked[place])
     }
 
-    /// Takes a step of a cut statement of the thread; false where there is none.
+    /// The place where the thread waits for the end of a call that was cut.
+    fn cut_call(&self, frames: &[(i64, Place)]) -> Option<Place> {
+        let is_return =
+            |transition: &Transition| self.whole.transitions[*transition].action == Action::Return;
+        let is_cut = |place: Place| {
+            let steps = &self.steps_from[place];
+            steps.first().is_some_and(is_return) && !steps.iter().any(|&step| self.kept[step])
+        };
+        frames.iter().map(|&(_, place)| place).find(|&place| is_cut(place))
+    }
+
+    /// Takes a step of a cut statement of the thread; false where there is none. In a call that was cut, all steps are
+    /// such steps.
     fn cut_step(&mut self, thread: i64) -> bool {
-        for transition in self.transitions_of(thread) {
-            if self.kept[pdnet_base::Idx::index(transition)] {
-                continue;
-            }
-            for firing in self.interpreter.enabled_by(&self.marking, transition) {
-                if firing.thread() != thread {
+        let frames = self.interpreter.frames(&self.marking, thread);
+        let in_cut_call = self.cut_call(&frames).is_some();
+        for &(_, place) in frames.iter().rev() {
+            for &transition in &self.steps_from[place] {
+                if self.kept[transition] && !in_cut_call {
                     continue;
                 }
-                if let Successor::Marking(next) = self.interpreter.fire(&self.marking, &firing) {
-                    self.marking = next;
-                    self.steps.push(firing);
-                    return true;
+                for firing in self.interpreter.enabled_by(&self.marking, transition) {
+                    if firing.thread() != thread {
+                        continue;
+                    }
+                    if let Successor::Marking(next) = self.interpreter.fire(&self.marking, &firing) {
+                        self.marking = next;
+                        self.steps.push(firing);
+                        return true;
+                    }
                 }
             }
         }
         false
-    }
-
-    /// The transitions that leave a place where the thread has a frame.
-    fn transitions_of(&self, thread: i64) -> Vec<Transition> {
-        let stands = |place| self.marking.tokens(place).any(|(token, _)| token.first() == Some(&thread));
-        let all = self.whole.transitions.iter_enumerated();
-        all.filter(|(_, data)| data.source().is_some_and(stands)).map(|(transition, _)| transition).collect()
     }
 
     /// Leads all threads but these through what is cut in front of them.

@@ -11,7 +11,8 @@
 //! | `tool` | `name`, `version` |
 //! | `input` | the file as the user named it |
 //! | `net` | `places`, `transitions`, `arcs`: their numbers |
-//! | `reductions` | for each reduction `name`, `before`, `after`, `seconds`; null where the search itself leaves out states |
+//! | `timings` | seconds: `reading` the program, `modelling` it as a net |
+//! | `reductions` | for each reduction `name`, `before`, `after` (transitions), `seconds`; null where the search itself leaves out states; of a `slice` also `method`, the names of the `properties` that it was made for, `places` (`before`, `after`) and `cut` (for each `file`, first and last of the `lines` of each range without anything kept) |
 //! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
 //! | `results` | one object for each property, in the order asked for |
 //! | `task` | where the properties come from a task definition: `definition`, `properties`; else `null` |
@@ -32,6 +33,7 @@
 //! | `verdict` | `"true"`, `"false"`, `"unknown"` |
 //! | `reason` | of an unknown verdict: `text`, `advice`, `file`, `line`, `column` |
 //! | `engine` | the engine's name |
+//! | `cached` | whether the answer is that of an earlier run on the same slice; `stats` are then those of that run |
 //! | `stats` | `states`, `transitions`, `seconds`, `peak_memory_bytes` |
 //! | `fair` | answers under stronger fairness, where the run starves a thread: `fairness`, `verdict`, `reason` |
 //! | `trace` | of a false verdict, a run that was replayed on the net |
@@ -63,8 +65,10 @@ use crate::accesses::AccessKind;
 use crate::advice::{advice, reason_pos};
 use crate::blocked::Blocked;
 use crate::race::RaceData;
-use crate::report::{Answer, Overall, ProbeAnswer, PropertyResult, Report};
+use crate::report::{Answer, Origin, Overall, ProbeAnswer, PropertyResult, Report};
 use crate::run::{AtomValue, Run, RunEnd, RunStep};
+use crate::slice_json::ChangeObject;
+use crate::slicing::SliceSummary;
 use crate::task::{Agreement, Question};
 
 /// The name and version of the schema.
@@ -83,11 +87,8 @@ pub fn result_json(report: &Report<'_>) -> String {
             transitions: report.net.transitions.len(),
             arcs: report.net.n_arcs(),
         },
-        reductions: report
-            .reductions
-            .iter()
-            .map(|&name| Reduction { name, ..Reduction::default() })
-            .collect(),
+        timings: TimingsObject { reading: report.timings.reading, modelling: report.timings.modelling },
+        reductions: reductions_of(report),
         verdict: report.overall().name(),
         results,
         task: task_of(report),
@@ -129,19 +130,52 @@ struct Object<'a> {
     tool: Tool<'a>,
     input: &'a str,
     net: Size,
-    reductions: Vec<Reduction>,
+    timings: TimingsObject,
+    reductions: Vec<Reduction<'a>>,
     verdict: &'static str,
     results: Vec<ResultObject<'a>>,
     task: Option<TaskObject<'a>>,
     notes: &'a [String],
 }
 
+#[derive(Serialize)]
+struct TimingsObject {
+    reading: f64,
+    modelling: f64,
+}
+
 #[derive(Serialize, Default)]
-struct Reduction {
+struct Reduction<'a> {
     name: &'static str,
-    before: Option<u64>,
-    after: Option<u64>,
+    before: Option<usize>,
+    after: Option<usize>,
     seconds: Option<f64>,
+    method: Option<&'static str>,
+    properties: &'a [String],
+    places: Option<ChangeObject>,
+    cut: Vec<CutObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct CutObject<'a> {
+    file: &'a str,
+    lines: &'a [(u32, u32)],
+}
+
+/// The slices, which are smaller nets, and what the searches could do by themselves.
+fn reductions_of<'a>(report: &'a Report<'_>) -> Vec<Reduction<'a>> {
+    let slice = |summary: &'a SliceSummary| Reduction {
+        name: "slice",
+        before: Some(summary.transitions.before),
+        after: Some(summary.transitions.after),
+        seconds: Some(summary.seconds),
+        method: Some(summary.method),
+        properties: &summary.properties,
+        places: Some(summary.places.into()),
+        cut: summary.cut.iter().map(|cut| CutObject { file: &cut.file, lines: &cut.ranges }).collect(),
+    };
+    let named = report.reductions.iter().map(|&name| Reduction { name, ..Reduction::default() });
+    report.slices.iter().map(slice).chain(named).collect()
 }
 
 #[derive(Serialize)]
@@ -182,6 +216,7 @@ struct ResultObject<'a> {
     verdict: &'static str,
     reason: Option<Reason>,
     engine: &'a str,
+    cached: bool,
     stats: StatsObject,
     fair: Vec<Fair>,
     trace: Option<Trace>,
@@ -341,6 +376,7 @@ fn result_of<'a>(report: &'a Report<'_>, result: &'a PropertyResult<'_>) -> Resu
         verdict,
         reason,
         engine: result.engine,
+        cached: result.origin == Origin::Cache,
         stats: StatsObject {
             states: result.stats.states,
             transitions: result.stats.transitions,

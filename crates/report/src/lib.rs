@@ -19,6 +19,11 @@
 //! | `json` | the result as JSON |
 //! | `witness` | a violation or a proof as a witness for other tools |
 //! | `net_json`, `net_dot` | the net as JSON, and as a drawing |
+//! | `slicing` | what slicing did, as values |
+//! | `slice_words` | why something is kept, in words |
+//! | `slice_text`, `slice_json`, `slice_dot` | a slice: the program with marks and reasons, and drawings |
+//! | `cache_entry` | an answer as a file, to be used again |
+//! | `timings` | how long the parts of the way took |
 //! | `automaton_text` | an automaton for people |
 
 #![forbid(unsafe_code)]
@@ -27,6 +32,7 @@ mod accesses;
 mod advice;
 mod automaton_text;
 mod blocked;
+mod cache_entry;
 mod json;
 mod layout;
 mod net_dot;
@@ -34,21 +40,33 @@ mod net_json;
 mod race;
 mod report;
 mod run;
+mod slice_dot;
+mod slice_json;
+mod slice_text;
+mod slice_words;
+mod slicing;
 mod style;
 mod table;
 mod task;
 mod text;
 mod threads;
+mod timings;
 mod values;
 mod witness;
 mod words;
 
 pub use automaton_text::automaton_text;
+pub use cache_entry::CacheEntry;
 pub use json::{RESULT_SCHEMA, result_json};
 pub use layout::human_bytes;
 pub use net_dot::net_dot;
 pub use net_json::{NET_SCHEMA, net_json};
-pub use report::{Answer, Overall, Probe, ProbeAnswer, PropertyResult, Report};
+pub use report::{Answer, Origin, Overall, Probe, ProbeAnswer, PropertyResult, Report};
+pub use slice_dot::slice_dot;
+pub use slice_json::{SLICE_SCHEMA, slice_json};
+pub use slice_text::slice_text;
+pub use slicing::{Change, CutLines, KeptParts, SliceReport, SliceSummary, SlicedProperties};
 pub use task::{Agreement, Expected, Question, TaskReport};
 pub use text::{DEFAULT_WIDTH, TextOptions, result_text, verdict_line};
+pub use timings::{Timings, timings_table};
 pub use witness::{WitnessFrame, correctness_witness, violation_witness};

@@ -3,10 +3,11 @@
 //! Places where threads are drawn as circles, variables as ellipses, control places as dashed circles,
 //! transitions as boxes. Control arcs are dashed and bear `co`, `ca`, `lo` or `po`; arcs to variables are
 //! grey, with both ends where the value stays. What belongs to a function stands in its frame.
+//! What a slice has cut is drawn in light grey.
 
 use std::fmt::{self, Write as _};
 
-use pdnet_base::Idx as _;
+use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{ArcData, Function, Net, Place, PlaceForm, PlaceKind, Transition};
 use pdnet_source::Pos;
 
@@ -18,20 +19,62 @@ const MAX_LABEL: usize = 40;
 /// The net as a graph in the language of Graphviz. Ends in a newline.
 #[must_use]
 pub fn net_dot(net: &Net) -> String {
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = Drawing { net }.write(&mut out);
-    out
+    Drawing { net, name: net.name.clone(), cut: None }.draw()
 }
 
-struct Drawing<'a> {
-    net: &'a Net,
+/// What is not in a slice.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    /// Of each place, whether it is cut.
+    pub(crate) places: IndexVec<Place, bool>,
+    /// Of each transition, whether it is cut.
+    pub(crate) transitions: IndexVec<Transition, bool>,
+}
+
+/// The color of what is cut; the last word on a node or an arc is the one that counts.
+const PALE: &str = ", color=gray85, fontcolor=gray75";
+
+/// A drawing of a net.
+#[derive(Debug)]
+pub(crate) struct Drawing<'a> {
+    /// The net.
+    pub(crate) net: &'a Net,
+    /// What the drawing is called.
+    pub(crate) name: String,
+    /// What is to be drawn in grey.
+    pub(crate) cut: Option<Cut>,
 }
 
 impl Drawing<'_> {
+    /// The graph in the language of Graphviz.
+    pub(crate) fn draw(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write(&mut out);
+        out
+    }
+
+    /// How a place that is cut looks.
+    fn pale_place(&self, place: Place) -> &'static str {
+        if self.cut.as_ref().is_some_and(|cut| cut.places[place]) { PALE } else { "" }
+    }
+
+    /// How a transition that is cut looks.
+    fn pale_transition(&self, transition: Transition) -> &'static str {
+        if self.cut.as_ref().is_some_and(|cut| cut.transitions[transition]) { PALE } else { "" }
+    }
+
+    /// An arc is cut with one of its ends.
+    fn pale_arc(&self, transition: Transition, place: Place) -> &'static str {
+        match self.pale_transition(transition) {
+            "" => self.pale_place(place),
+            pale => pale,
+        }
+    }
+
     fn write(&self, out: &mut String) -> fmt::Result {
         let net = self.net;
-        writeln!(out, "digraph {} {{", quoted(&net.name))?;
+        writeln!(out, "digraph {} {{", quoted(&self.name))?;
         writeln!(out, "  node [fontname=\"Helvetica\", fontsize=10];")?;
         writeln!(out, "  edge [fontname=\"Helvetica\", fontsize=9];")?;
         for (function, data) in net.functions.iter_enumerated() {
@@ -62,7 +105,8 @@ impl Drawing<'_> {
                 if let Some(pos) = data.pos {
                     let _ = write!(label, "\n{}", self.place_name(pos));
                 }
-                writeln!(out, "{indent}{transition} [shape=box, label={}];", quoted(&label))?;
+                let pale = self.pale_transition(transition);
+                writeln!(out, "{indent}{transition} [shape=box, label={}{pale}];", quoted(&label))?;
             }
         }
         Ok(())
@@ -88,26 +132,32 @@ impl Drawing<'_> {
             PlaceKind::Control => "shape=circle, style=dashed",
         };
         let gray = if data.internal { ", color=gray, fontcolor=gray" } else { "" };
-        writeln!(out, "{indent}{place} [{shape}{gray}, label={}];", quoted(&label))
+        let pale = self.pale_place(place);
+        writeln!(out, "{indent}{place} [{shape}{gray}, label={}{pale}];", quoted(&label))
     }
 
     fn write_arc(&self, out: &mut String, transition: Transition, arc: &ArcData) -> fmt::Result {
+        let pale = self.pale_arc(transition, arc.place());
+        // Arcs without attributes of their own need no brackets.
+        let alone = if pale.is_empty() { String::new() } else { format!(" [{}]", &pale[2..]) };
         match arc {
-            ArcData::Take { place, .. } => writeln!(out, "  {place} -> {transition};"),
-            ArcData::Put { place, .. } => writeln!(out, "  {transition} -> {place};"),
+            ArcData::Take { place, .. } => writeln!(out, "  {place} -> {transition}{alone};"),
+            ArcData::Put { place, .. } => writeln!(out, "  {transition} -> {place}{alone};"),
             ArcData::Test { place, .. } => {
-                writeln!(out, "  {place} -> {transition} [dir=both, arrowtail=normal];")
+                writeln!(out, "  {place} -> {transition} [dir=both, arrowtail=normal{pale}];")
             }
-            ArcData::Inhibit { place, .. } => writeln!(out, "  {place} -> {transition} [arrowhead=odot];"),
+            ArcData::Inhibit { place, .. } => {
+                writeln!(out, "  {place} -> {transition} [arrowhead=odot{pale}];")
+            }
             ArcData::Drain { place, to, .. } => {
-                writeln!(out, "  {place} -> {transition} [label=\"all\"];")?;
-                writeln!(out, "  {transition} -> {to} [label=\"all\"];")
+                writeln!(out, "  {place} -> {transition} [label=\"all\"{pale}];")?;
+                writeln!(out, "  {transition} -> {to} [label=\"all\"{}];", self.pale_arc(transition, *to))
             }
             ArcData::Read { place, when, .. } => {
                 let condition = if when.is_some() { ", style=dotted" } else { "" };
                 writeln!(
                     out,
-                    "  {place} -> {transition} [color=gray, dir=both, arrowtail=normal{condition}];"
+                    "  {place} -> {transition} [color=gray, dir=both, arrowtail=normal{condition}{pale}];"
                 )
             }
             ArcData::Write { place, value, when, .. } => {
@@ -117,15 +167,15 @@ impl Drawing<'_> {
                 let label = quoted(&cut(&text, MAX_LABEL));
                 writeln!(
                     out,
-                    "  {transition} -> {place} [color=gray, dir=both, arrowtail=onormal, label={label}{condition}];"
+                    "  {transition} -> {place} [color=gray, dir=both, arrowtail=onormal, label={label}{condition}{pale}];"
                 )
             }
             ArcData::Governed { place } => {
-                writeln!(out, "  {place} -> {transition} [style=dashed, constraint=false];")
+                writeln!(out, "  {place} -> {transition} [style=dashed, constraint=false{pale}];")
             }
             ArcData::Governs { place, dependence } => writeln!(
                 out,
-                "  {transition} -> {place} [style=dashed, constraint=false, label=\"{}\"];",
+                "  {transition} -> {place} [style=dashed, constraint=false, label=\"{}\"{pale}];",
                 dependence.name()
             ),
         }

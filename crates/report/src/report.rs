@@ -6,7 +6,9 @@ use pdnet_check::{Fairness, Property, Replay, Starved, Stats, StopReason};
 use pdnet_net::Net;
 use pdnet_source::{Pos, SourceMap};
 
+use crate::slicing::SliceSummary;
 use crate::task::TaskReport;
+use crate::timings::Timings;
 
 /// The answers to all properties of one program.
 #[derive(Debug)]
@@ -25,6 +27,10 @@ pub struct Report<'a> {
     pub task: Option<TaskReport>,
     /// The names of the reductions that the searches could use.
     pub reductions: Vec<&'static str>,
+    /// What slicing cut, for each group of properties that was checked together; none where it was off.
+    pub slices: Vec<SliceSummary>,
+    /// How long the way to the net took.
+    pub timings: Timings,
     /// What the user should know beside the answers.
     pub notes: Vec<String>,
 }
@@ -42,9 +48,22 @@ pub struct PropertyResult<'a> {
     pub stats: Stats,
     /// The answer.
     pub answer: Answer,
+    /// Which of the report's slices was searched; none where the whole net was.
+    pub slice: Option<usize>,
+    /// Where the answer comes from.
+    pub origin: Origin,
     /// Answers to the same property under stronger fairness, weakest first. Asked for where the run of a
     /// violation starves a thread.
     pub probes: Vec<Probe>,
+}
+
+/// Where an answer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// From a search.
+    Search,
+    /// From an earlier run that asked the same of the same slice. A violation was replayed again.
+    Cache,
 }
 
 /// An answer that may be shown: a violation has been replayed.

@@ -8,7 +8,7 @@ use pdnet_source::ColorChoice;
 use crate::advice::{advice, reason_pos};
 use crate::blocked::Blocked;
 use crate::layout::{count, human_bytes, wrap};
-use crate::report::{Answer, ProbeAnswer, PropertyResult, Report};
+use crate::report::{Answer, Origin, ProbeAnswer, PropertyResult, Report};
 use crate::run::{Run, RunEnd};
 use crate::style::{Style, paint};
 use crate::table::{run_table, short_place};
@@ -69,6 +69,11 @@ impl Writer<'_> {
         let line =
             format!("pdnet {}: {}, a net of {}", self.report.version, self.report.input, size.join(", "));
         self.paragraph("", &line, Style::Dim);
+        for slice in &self.report.slices {
+            let several = self.report.slices.len() > 1;
+            let which = if several { format!(" for {}", slice.properties.join(", ")) } else { String::new() };
+            self.paragraph("", &format!("slicing{which}: {}", slice.sentence()), Style::Dim);
+        }
     }
 
     /// The properties of the task, each with what was expected.
@@ -115,7 +120,10 @@ impl Writer<'_> {
                 self.paragraph("  ", &text, Style::Plain);
             }
         }
-        let effort = format!("{} engine: {}", result.engine, effort(&result.stats));
+        let effort = match result.origin {
+            Origin::Search => format!("{} engine: {}", result.engine, effort(&result.stats)),
+            Origin::Cache => "answered from the cache: its slice has not changed".to_owned(),
+        };
         self.paragraph("  ", &effort, Style::Dim);
         if let Answer::Violated(replay) = &result.answer {
             let run = Run::new(self.report.net, result.property, replay);

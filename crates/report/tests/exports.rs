@@ -28,6 +28,10 @@ fn a_lasso_as_json() {
             "transitions": 6,
             "arcs": 17
           },
+          "timings": {
+            "reading": 0.25,
+            "modelling": 0.5
+          },
           "reductions": [],
           "verdict": "false",
           "results": [
@@ -39,6 +43,7 @@ fn a_lasso_as_json() {
               "verdict": "false",
               "reason": null,
               "engine": "explicit",
+              "cached": false,
               "stats": {
                 "states": 12,
                 "transitions": 20,

@@ -8,7 +8,7 @@ use pdnet_net::{
     Action, ArcData, Base, CellData, Expr, Fault, Firing, Function, FunctionData, IntType, Interpreter,
     Marking, Net, Pattern, Place, PlaceForm, PlaceKind, Scope, Successor, TransitionBuilder, verify_net,
 };
-use pdnet_report::{Answer, Probe, PropertyResult, Report};
+use pdnet_report::{Answer, Origin, Probe, PropertyResult, Report, Timings};
 use pdnet_source::{File, Pos, SourceMap};
 
 /// A program: its text and its net.
@@ -127,8 +127,16 @@ impl Program {
         probes: Vec<Probe>,
     ) -> Report<'a> {
         let stats = Stats { states: 12, transitions: 20, seconds: 0.25, peak_memory_bytes: 3 << 20 };
-        let result =
-            PropertyResult { property, fairness: Fairness::None, engine: "explicit", stats, answer, probes };
+        let result = PropertyResult {
+            property,
+            fairness: Fairness::None,
+            engine: "explicit",
+            stats,
+            answer,
+            slice: None,
+            origin: Origin::Search,
+            probes,
+        };
         Report {
             version: "0.0.0",
             input: self.net.name.clone(),
@@ -137,6 +145,8 @@ impl Program {
             results: vec![result],
             task: None,
             reductions: vec![],
+            slices: vec![],
+            timings: Timings { reading: 0.25, modelling: 0.5 },
             notes: vec![],
         }
     }

@@ -1,0 +1,83 @@
+//! `pdnet slice`: what of a program the answer to a property depends on, and why.
+
+use pdnet_check::Property;
+use pdnet_front_c::lower;
+use pdnet_report::{
+    KeptParts, SliceReport, SlicedProperties, TextOptions, slice_dot, slice_json, slice_text,
+};
+use pdnet_source::ColorChoice;
+
+use crate::args::{Reduce, SliceArgs, SliceFormat};
+use crate::exit::{ExitStatus, Failure};
+use crate::inputs::{load_program, program_name};
+use crate::job::resolve_job;
+use crate::pipeline::{lower_options, properties_of, refused, verify};
+use crate::properties::resolve_properties;
+use crate::session::Session;
+use crate::slicing::{Slicing, groups, is_clear, slice_for};
+
+/// Prints the program with what is kept of it for each group of properties.
+pub(crate) fn print_slice(args: &SliceArgs, session: &mut Session) -> Result<ExitStatus, Failure> {
+    let job = resolve_job(&mut session.map, &args.program, &args.front).map_err(refused)?;
+    let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
+    let loaded = loaded.map_err(refused)?;
+    let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
+    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, Reduce::All)
+        .map_err(refused)?;
+    let lowered =
+        lower(&session.map, &loaded.program, &asked.formulas(), &lower_options(&args.front, &asked));
+    let lowered = lowered.map_err(refused)?;
+    session.show(&loaded.warnings);
+    session.show(&lowered.warnings);
+    verify(&lowered.net)?;
+    // As in `check`: what needs no search needs no slice.
+    let (clear, properties): (Vec<Property>, Vec<Property>) =
+        properties_of(&asked, &lowered)?.into_iter().partition(|property| is_clear(&lowered.net, property));
+    let slicing = Slicing::new(args.slicing.slice, Reduce::All);
+    let mut slices = Vec::new();
+    for group in groups(&properties, args.fair.into()) {
+        let members = group.properties(&properties);
+        let fairness = group.fairness.unwrap_or_default();
+        let (parts, seconds) = match slicing {
+            Some(slicing) => {
+                let (slice, seconds) = slice_for(&lowered.net, &members, fairness, slicing.method)?;
+                (KeptParts::of(&slice), seconds)
+            }
+            None => (KeptParts::all(&lowered.net), 0.0),
+        };
+        slices.push(SlicedProperties { properties: members, fairness: group.fairness, parts, seconds });
+    }
+    let report = SliceReport {
+        version: env!("CARGO_PKG_VERSION"),
+        input: program_name(&args.program),
+        net: &lowered.net,
+        map: &session.map,
+        method: slicing.map_or("off", |slicing| slicing.name),
+        slices,
+        notes: clear.iter().map(clear_note).collect(),
+    };
+    let text = match args.format {
+        SliceFormat::Text => slice_text(&report, text_options(args, session)),
+        SliceFormat::Json => slice_json(&report),
+        SliceFormat::Dot => slice_dot(&report),
+    };
+    match &args.output {
+        None => session.print(&text)?,
+        Some(path) => std::fs::write(path, text)
+            .map_err(|error| Failure::Output(format!("`{}`", path.display()), error))?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Colors are for the terminal, not for files.
+fn text_options(args: &SliceArgs, session: &Session) -> TextOptions {
+    let options = session.text_options();
+    if args.output.is_some() { TextOptions { color: ColorChoice::Plain, ..options } } else { options }
+}
+
+fn clear_note(property: &Property) -> String {
+    format!(
+        "{}: no two threads can race for any memory of this program, so that nothing is searched",
+        property.name
+    )
+}

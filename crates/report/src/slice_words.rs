@@ -1,0 +1,139 @@
+//! Why something is kept, in words.
+
+use pdnet_base::IndexVec;
+use pdnet_net::{Action, Dependence, Net, Place, Transition};
+use pdnet_reduce::{Kept, Reason, Statement};
+use pdnet_source::{File, Pos, SourceMap};
+
+use crate::layout::base_name;
+use crate::slicing::{Names, file_name};
+
+/// Finds the words.
+#[derive(Debug)]
+pub(crate) struct Words<'a> {
+    net: &'a Net,
+    map: &'a SourceMap,
+    kept: &'a Kept,
+    names: Names,
+    /// The steps out of each place.
+    steps: IndexVec<Place, Vec<Transition>>,
+}
+
+impl<'a> Words<'a> {
+    /// For what is kept of a net.
+    pub(crate) fn new(net: &'a Net, map: &'a SourceMap, kept: &'a Kept) -> Self {
+        let mut steps: IndexVec<Place, Vec<Transition>> = IndexVec::filled(Vec::new(), net.places.len());
+        for (transition, data) in net.transitions.iter_enumerated() {
+            if let Some(source) = data.source() {
+                steps[source].push(transition);
+            }
+        }
+        Self { net, map, kept, names: Names::new(net), steps }
+    }
+
+    /// Why these statements of one line are kept: each reason once. That one of them is kept for another one of
+    /// the same line says nothing where there is a reason from elsewhere.
+    pub(crate) fn of_line(&self, file: File, line: u32, statements: &[Statement]) -> Vec<String> {
+        let here = |statement: Statement| {
+            self.pos(statement).is_some_and(|pos| pos.file == file && pos.line == line)
+        };
+        let is_inner = |reason: &Reason| match reason {
+            Reason::Governs(other, _)
+            | Reason::Writes(_, other)
+            | Reason::Calls(other)
+            | Reason::Returns(other)
+            | Reason::Ends(other) => here(*other),
+            Reason::Decides(one, other) => here(*one) && here(*other),
+            Reason::Frame => true,
+            Reason::Observed(_) | Reason::MayEnd | Reason::MayLoop | Reason::All => false,
+        };
+        let reasons = || {
+            let with = |&statement: &Statement| Some((statement, self.kept.statements[statement].as_ref()?));
+            statements.iter().filter_map(with)
+        };
+        let has_outer = reasons().any(|(_, reason)| !is_inner(reason));
+        let mut texts = Vec::new();
+        for (statement, reason) in reasons().filter(|(_, reason)| !has_outer || !is_inner(reason)) {
+            let text = self.reason(file, statement, reason);
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        texts
+    }
+
+    /// The reason in words, for a reader of this file.
+    fn reason(&self, file: File, statement: Statement, reason: &Reason) -> String {
+        let at = |other: Statement| self.place_of(file, other);
+        match reason {
+            Reason::Observed(what) => format!("the property looks at {what}"),
+            Reason::MayEnd => "a run may end or be given up here".to_owned(),
+            Reason::MayLoop => "a loop that is not known to end".to_owned(),
+            Reason::Governs(other, Dependence::Control) => {
+                format!("decides whether {} is reached", at(*other))
+            }
+            Reason::Governs(other, Dependence::Call) => {
+                format!("leads to {}, in another function", at(*other))
+            }
+            Reason::Governs(other, Dependence::Lock) => format!("{} may have to wait for it", at(*other)),
+            Reason::Governs(other, Dependence::PriorOccurrence) => format!("{} may wait for it", at(*other)),
+            Reason::Writes(place, other) => {
+                let name = if self.net.places[*place].internal {
+                    "a value on the way".to_owned()
+                } else {
+                    format!("`{}`", self.names.variable(self.net, *place))
+                };
+                format!("writes {name}, read by {}{}", self.noun(*other), at(*other))
+            }
+            Reason::Calls(other) => format!("calls what {} is a part of", at(*other)),
+            Reason::Returns(other) => format!("goes on after the call at {}", at(*other)),
+            Reason::Frame => {
+                let name = self.steps[statement].first().map(|&step| self.net.transitions[step].function);
+                let name = name.map_or("?", |function| self.net.functions[function].name.as_str());
+                format!("begins or ends `{name}`, of which something is kept")
+            }
+            Reason::Ends(other) => format!("ends a thread for which {} waits", at(*other)),
+            Reason::Decides(one, other) if at(*one) == at(*other) => {
+                format!("decides how {} is reached", at(*one))
+            }
+            Reason::Decides(one, other) => {
+                format!("decides whether {} or {} comes next", at(*one), at(*other))
+            }
+            Reason::All => "this method keeps everything".to_owned(),
+        }
+    }
+
+    /// Where a statement is.
+    fn pos(&self, statement: Statement) -> Option<Pos> {
+        let first = self.steps[statement].iter().find_map(|&step| self.net.transitions[step].pos);
+        first.or(self.net.places[statement].pos)
+    }
+
+    /// `line 30`, `queue.c:30`, or the name of the place where there is no line.
+    fn place_of(&self, file: File, statement: Statement) -> String {
+        match self.pos(statement) {
+            Some(pos) if pos.file == file => format!("line {}", pos.line),
+            Some(pos) => format!("{}:{}", base_name(file_name(self.net, self.map, pos.file)), pos.line),
+            None => format!("`{}`", self.net.places[statement].name),
+        }
+    }
+
+    /// What a statement is, in front of where it is: `the guard at `; nothing where it is an ordinary one.
+    fn noun(&self, statement: Statement) -> &'static str {
+        let actions = self.steps[statement].iter().map(|&step| self.net.transitions[step].action);
+        actions
+            .filter_map(|action| match action {
+                Action::BranchTrue | Action::BranchFalse => Some("the guard at "),
+                Action::AssertFail => Some("the assertion at "),
+                Action::Assume | Action::AssumeFail => Some("the assumption at "),
+                Action::Call | Action::Library => Some("the call at "),
+                Action::Exit => Some("the return at "),
+                Action::Create => Some("the new thread at "),
+                Action::Lock | Action::ReadLock => Some("the lock at "),
+                Action::Join => Some("the join at "),
+                _ => None,
+            })
+            .next()
+            .unwrap_or("")
+    }
+}

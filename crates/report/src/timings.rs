@@ -1,0 +1,64 @@
+//! How long the parts of the way from file to verdict took: the columns of Tables 3 and 4 of the slicing paper.
+
+use std::fmt::Write as _;
+
+use crate::report::{Answer, Origin, PropertyResult, Report};
+
+/// Seconds that the way to the net took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Timings {
+    /// Reading the program: preprocessor, parser, types.
+    pub reading: f64,
+    /// Modelling: from the typed tree to the net, with control flow and control dependence.
+    pub modelling: f64,
+}
+
+/// One row for each property: the time of modelling, of slicing, of both, of checking, the states and the result.
+/// Times are in milliseconds, as in the paper. Ends in a newline.
+#[must_use]
+pub fn timings_table(report: &Report<'_>) -> String {
+    const TITLES: [&str; 7] =
+        ["property", "modelling ms", "slicing ms", "together ms", "checking ms", "states", "result"];
+    let mut rows = vec![TITLES.map(str::to_owned).to_vec()];
+    rows.extend(report.results.iter().map(|result| row(report, result)));
+    let columns = 0..TITLES.len();
+    let widths: Vec<usize> =
+        columns.map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+    let mut out = format!("reading the program: {}\n", milliseconds(report.timings.reading) + " ms");
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  "));
+    }
+    out
+}
+
+fn row(report: &Report<'_>, result: &PropertyResult<'_>) -> Vec<String> {
+    let slicing = result.slice.and_then(|slice| report.slices.get(slice)).map(|slice| slice.seconds);
+    let modelling = report.timings.modelling;
+    let dash = || "-".to_owned();
+    let (checking, states) = match result.origin {
+        Origin::Search => (milliseconds(result.stats.seconds), result.stats.states.to_string()),
+        Origin::Cache => ("cache".to_owned(), dash()),
+    };
+    let verdict = match &result.answer {
+        Answer::Holds => "T",
+        Answer::Violated(_) => "F",
+        Answer::Unknown(_) => "?",
+    };
+    vec![
+        result.property.name.clone(),
+        milliseconds(modelling),
+        slicing.map_or_else(dash, milliseconds),
+        milliseconds(modelling + slicing.unwrap_or(0.0)),
+        checking,
+        states,
+        verdict.to_owned(),
+    ]
+}
+
+fn milliseconds(seconds: f64) -> String {
+    format!("{:.3}", seconds * 1e3)
+}
