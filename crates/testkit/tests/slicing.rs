@@ -182,6 +182,9 @@ fn shrink_case(case: &Case, failure: Failure) -> (Case, Failure) {
     let Some(method) = failure.method else { return (case.clone(), failure) };
     let kind = failure.wrong.kind();
     let fails = |candidate: &Case| {
+        if !gives_results(&candidate.program) {
+            return None;
+        }
         let found = compare_case(candidate, &[method]).err()?;
         (found.method.is_some() && found.wrong.kind() == kind).then_some(found)
     };
@@ -218,6 +221,23 @@ fn shrink_case(case: &Case, failure: Failure) -> (Case, Failure) {
         failure = found;
     }
     (best, failure)
+}
+
+/// Whether all functions with a result end with a `return`. Where one does not, its result is any, and a smaller
+/// program would be about that.
+fn gives_results(program: &str) -> bool {
+    let (mut depth, mut before) = (0_usize, "");
+    let mut is_needed = false;
+    program.lines().all(|line| {
+        if depth == 0 && line.ends_with('{') {
+            is_needed = line.starts_with("int ") && !line.starts_with("int main");
+        }
+        depth = depth.saturating_sub(usize::from(line.starts_with('}'))) + usize::from(line.ends_with('{'));
+        let ends = depth == 0 && line == "}";
+        let is_fine = !(ends && is_needed) || before.starts_with("return");
+        before = line;
+        is_fine
+    })
 }
 
 /// Cases with fewer questions, or with a part of a formula.

@@ -153,6 +153,21 @@ pub(crate) const TRAPS: &[Trap] = &[
         asks: &[("G x != 2", "u"), ("assert", "u"), ("memory", "v"), ("locks", "u"), ("G x == 0", "v")],
     },
     Trap {
+        // Main's frame may be gone when the thread writes into it.
+        name: "a local of a thread that has ended",
+        program: "int x; void *a(void *p) { int *q = p; *q = 1; return 0; }
+            int main(void) { pthread_t t; int v = 0; pthread_create(&t, 0, a, &v); x = 1; pthread_exit(0); }",
+        asks: &[("memory", "v"), ("locks", "u"), ("G x != 2", "u"), ("assert", "u"), ("G x == 0", "v")],
+    },
+    Trap {
+        // The frame of the callee is gone when the thread writes into it, if the thread is late.
+        name: "a local of a function that has returned",
+        program: "int x; pthread_t t; void *a(void *p) { int *q = p; *q = 1; return 0; }
+            void start(void) { int v = 0; pthread_create(&t, 0, a, &v); }
+            int main(void) { start(); x = 1; pthread_join(t, 0); return 0; }",
+        asks: &[("memory", "v"), ("locks", "u"), ("G x != 2", "u"), ("assert", "u"), ("G x == 0", "v")],
+    },
+    Trap {
         // The assumption fails. Main waits for that thread, and no run goes on forever; an assertion before it
         // fails all the same.
         name: "a failed assumption in a thread that is joined",
