@@ -1,7 +1,7 @@
 //! Slices give the answers of the whole: random programs of which much can be cut, times random formulas and
 //! checks, times fairness, times all methods of slicing; and random nets.
 //!
-//! `PDNET_SEED=7 PDNET_PROGRAMS=10000 cargo test --release -p pdnet-testkit --test slicing` tries others, and more.
+//! `PDNET_SEED=7 PDNET_PROGRAMS=10000 cargo test -p pdnet-testkit --test slicing` tries others, and more.
 
 mod sliced;
 
@@ -45,7 +45,9 @@ fn n_programs() -> usize {
 }
 
 /// What programs must have, a few in a hundred each.
-const FEATURES: [&str; 38] = [
+const FEATURES: [&str; 40] = [
+    "malloc(",
+    "__sync_",
     "while (1) {\n}",
     "while (1) {\ng",
     "for (int",
@@ -338,6 +340,8 @@ fn compare_programs(seed: u64) {
     for (count, feature) in features.iter().zip(FEATURES) {
         assert!(count * 300 > n_compared, "seed {seed}: {feature:?} in {count} programs; {summary}");
     }
+    // Nor do slices that cut nothing.
+    assert!(tally.smaller * 2 > tally.slices && tally.slice_states < tally.whole_states, "{summary}");
     // A run that cannot be shown in the whole program costs another search.
     assert!(tally.open * 10 <= tally.violated, "seed {seed}: {summary}");
     if std::env::var_os("PDNET_PROGRAMS").is_some() {

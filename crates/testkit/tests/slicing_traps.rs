@@ -53,6 +53,8 @@ fn walk(traps: &[Trap]) {
             }
         }
     }
+    // A trap from which nothing is cut would catch nothing.
+    assert!(tally.smaller * 2 > tally.slices, "{tally:?}");
     assert!(wrong.is_empty(), "{} wrong answers\n\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
