@@ -9,8 +9,8 @@
 //!   frame avoids whatever comes later by staying in a loop that is not known to end, by being blocked, or by
 //!   the end of the run ([`crate::Hangs`]). (Ordinary control dependence loses the loop in `while (1); error();`.)
 //! * `ca`, from a call or the creation of a thread to the entry, and from the exit to the return.
-//! * `lo`, from a lock to every statement reached before the same mutex is given back, and to the other
-//!   locks of that mutex.
+//! * `lo`, from a lock or the begin of an atomic section to every statement reached before it is given back, and
+//!   from each lock of a mutex to another one of it, in a ring: so each depends on all, with few arcs.
 //! * `po`, from a signal to the waits for it.
 
 use pdnet_base::{FxHashMap, Idx as _};
@@ -213,22 +213,34 @@ impl<'a> Builder<'a> {
     }
 
     fn add_locks(&mut self) {
-        let locks = self.steps_on_mutexes(&[Action::Lock, Action::Wait3]);
-        let unlocks = self.steps_on_mutexes(&[Action::Unlock, Action::Wait1]);
-        for &(lock, mutex) in &locks {
-            for &(other, other_mutex) in &locks {
-                let source = self.net.transitions[other].source();
-                if let (true, true, Some(source)) = (other != lock, other_mutex == mutex, source) {
-                    self.govern(lock, source, Dependence::Lock);
+        let locks =
+            self.steps_on_locks(&[Action::Lock, Action::Wait3, Action::ReadLock, Action::AtomicBegin]);
+        let unlocks: FxHashMap<(Transition, Place), ()> = self
+            .steps_on_locks(&[Action::Unlock, Action::Wait1, Action::ReadUnlock, Action::AtomicEnd])
+            .into_iter()
+            .map(|step| (step, ()))
+            .collect();
+        let mut by_lock: FxHashMap<Place, Vec<Transition>> = FxHashMap::default();
+        for &(step, lock) in &locks {
+            by_lock.entry(lock).or_default().push(step);
+        }
+        for &(step, lock) in &locks {
+            // Atomic sections do not wait for each other by any cell; and of locks, each knows the next one.
+            if Some(lock) != self.net.atomic {
+                let others = &by_lock[&lock];
+                let at = others.iter().position(|&other| other == step).unwrap_or(0);
+                let next = others[(at + 1) % others.len()];
+                if let (true, Some(source)) = (next != step, self.net.transitions[next].source()) {
+                    self.govern(step, source, Dependence::Lock);
                 }
             }
-            let mut region: Vec<Place> = self.net.frame_target(lock).into_iter().collect();
+            let mut region: Vec<Place> = self.net.frame_target(step).into_iter().collect();
             let mut seen: FxHashMap<Place, ()> = region.iter().map(|&place| (place, ())).collect();
             while let Some(place) = region.pop() {
-                self.govern(lock, place, Dependence::Lock);
+                self.govern(step, place, Dependence::Lock);
                 for step in &self.flow.steps[place] {
                     let Some(target) = step.target else { continue };
-                    if !unlocks.contains(&(step.transition, mutex)) && seen.insert(target, ()).is_none() {
+                    if !unlocks.contains_key(&(step.transition, lock)) && seen.insert(target, ()).is_none() {
                         region.push(target);
                     }
                 }
@@ -236,8 +248,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The transitions with one of the actions, each with the cells that it writes: the mutex.
-    fn steps_on_mutexes(&self, actions: &[Action]) -> Vec<(Transition, Place)> {
+    /// The transitions with one of the actions, each with the cells that it writes: the lock.
+    fn steps_on_locks(&self, actions: &[Action]) -> Vec<(Transition, Place)> {
         let mut steps = Vec::new();
         for (transition, data) in self.net.transitions.iter_enumerated() {
             if actions.contains(&data.action) {
@@ -245,7 +257,7 @@ impl<'a> Builder<'a> {
                     ArcData::Write { place, .. } => Some(*place),
                     _ => None,
                 });
-                steps.extend(written.map(|mutex| (transition, mutex)));
+                steps.extend(written.map(|lock| (transition, lock)));
             }
         }
         steps

@@ -118,6 +118,17 @@ impl<'a> Interpreter<'a> {
         frames.map(|(_, token)| token[0]).collect()
     }
 
+    /// The places where a thread has frames, each with the depth, the innermost last.
+    #[must_use]
+    pub fn frames(&self, marking: &Marking, thread: i64) -> Vec<(i64, Place)> {
+        let tokens = marking.tokens.keys();
+        let own =
+            tokens.filter(|(place, token)| token.first() == Some(&thread) && self.net.is_frame_place(*place));
+        let mut frames: Vec<(i64, Place)> = own.map(|(place, token)| (token[1], *place)).collect();
+        frames.sort_unstable();
+        frames
+    }
+
     /// Whether the thread stands where its next step waits for the end of a thread.
     #[must_use]
     pub fn is_joining(&self, marking: &Marking, thread: i64) -> bool {
@@ -158,6 +169,30 @@ impl<'a> Interpreter<'a> {
         let owner = self.net.atomic.map_or(0, |atomic| self.cell(marking, atomic, &[]));
         let mut firings = self.bound(marking);
         firings.retain(|firing| owner == 0 || firing.thread() == owner - 1);
+        firings
+    }
+
+    /// The binding elements of one transition that are enabled, in order.
+    #[must_use]
+    pub fn enabled_by(&self, marking: &Marking, transition: Transition) -> Vec<Firing> {
+        if self.ended(marking) {
+            return Vec::new();
+        }
+        let owner = self.net.atomic.map_or(0, |atomic| self.cell(marking, atomic, &[]));
+        let mut firings = self.bound_by(marking, transition);
+        firings.retain(|firing| owner == 0 || firing.thread() == owner - 1);
+        firings
+    }
+
+    /// The binding elements of one transition whose arcs bind and whose guard is true, in order, whoever is in an
+    /// atomic section. Of a process that has not ended.
+    #[must_use]
+    pub fn bound_by(&self, marking: &Marking, transition: Transition) -> Vec<Firing> {
+        let mut firings = Vec::new();
+        let mut binding = vec![0; self.net.transitions[transition].vars.len()];
+        self.bind(marking, transition, 0, &mut binding, &mut firings);
+        firings.sort();
+        firings.dedup();
         firings
     }
 

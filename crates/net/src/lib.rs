@@ -13,7 +13,9 @@
 //! | `action` | what a transition stands for in the program |
 //! | `builder` | convenient construction of one transition |
 //! | `flow`, `cover` | the control flow of a function; where a frame can always move on |
+//! | `frames`, `interval` | which cells are a frame's own business; bounds on expressions |
 //! | `loops`, `ends`, `hang` | loops and which of them end; where a frame may stay forever |
+//! | [`impossible`] | steps that can never happen |
 //! | `dependence` | control places and arcs (Definitions 5 to 8) |
 //! | [`inputs`](split_inputs) | few values that stand for all values of an input |
 //! | `print`, `parse` | the text form, which round-trips |
@@ -32,10 +34,13 @@ mod ends;
 mod expr;
 mod float;
 mod flow;
+mod frames;
 mod hang;
+mod impossible;
 mod inputs;
 mod int;
 mod interp;
+mod interval;
 mod loops;
 mod memory;
 mod net;
@@ -50,6 +55,7 @@ pub use dependence::add_control_dependence;
 pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
 pub use flow::{Flow, FlowStep};
 pub use hang::Hangs;
+pub use impossible::impossible;
 pub use inputs::{SplitLimits, split_inputs};
 pub use int::IntType;
 pub use interp::{Firing, Interpreter, Marking, Successor, Token};

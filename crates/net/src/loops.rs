@@ -55,9 +55,7 @@ impl Loops {
         for function in net.functions.iter() {
             loops.find(flow, function.entry, &mut marks);
         }
-        for index in 0..loops.list.len() {
-            loops.list[index].ends = ends::proof(net, flow, &loops.list[index]);
-        }
+        ends::prove(net, flow, &mut loops);
         loops
     }
 

@@ -3,15 +3,25 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`slice`](slice()) | the one interface of all slicing methods: net and properties in, slice out |
+//! | `facts` | the arcs of a net, turned round |
 //! | `criterion` | what a property looks at, by kind of property |
 //! | `keep` | which statements and places are kept, and why |
 //! | `on_demand` | on-demand slicing, the default |
+//! | `joins` | which threads a join may wait for |
+//! | `next` | which kept statement comes next |
 //! | `rebuild` | the net of what is kept |
 //! | `lift` | a run of the slice as a run of the whole net |
 
 #![forbid(unsafe_code)]
 
+mod criterion;
+mod facts;
+mod joins;
 mod keep;
+mod lift;
+mod next;
+mod on_demand;
+mod rebuild;
 mod slice;
 
 pub use keep::{Kept, Mode, Reason, Statement};

@@ -2,10 +2,16 @@
 
 use std::fmt;
 
-use pdnet_check::{Fairness, Property, Trace};
-use pdnet_net::{Net, Place, Transition};
+use pdnet_base::IndexVec;
+use pdnet_check::{AtomData, Fairness, Property, PropertyKind};
+use pdnet_net::{Net, Place, Transition, Var};
 
+use crate::criterion::Criterion;
+use crate::facts::Facts;
 use crate::keep::{Kept, Mode};
+use crate::next::{Next, Ways};
+use crate::on_demand::Closure;
+use crate::rebuild::{Rebuilt, rebuild};
 
 /// How to find what can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -31,9 +37,13 @@ pub struct Slice {
     /// How much of a run was looked at.
     pub mode: Mode,
     /// The place of the whole net that each place of the slice is.
-    pub places: pdnet_base::IndexVec<Place, Place>,
+    pub places: IndexVec<Place, Place>,
     /// The transition of the whole net that each transition of the slice is.
-    pub transitions: pdnet_base::IndexVec<Transition, Transition>,
+    pub transitions: IndexVec<Transition, Transition>,
+    /// For each transition of the slice the variables of the whole net's transition that its variables are.
+    pub vars: IndexVec<Transition, Vec<Var>>,
+    /// Places of the whole net after which nothing more comes in the frame that matters.
+    pub parked: Vec<Place>,
 }
 
 /// Why a run of the slice was not found in the whole net.
@@ -61,29 +71,51 @@ impl fmt::Display for LiftError {
 impl std::error::Error for LiftError {}
 
 /// Cuts away what the answers to these properties do not depend on.
+///
+/// The properties are answered together: the slice has what any of them needs. They must be without `X`.
 #[must_use]
 pub fn slice(net: &Net, properties: &[Property], fairness: Fairness, method: Method) -> Slice {
-    let _ = (fairness, method);
-    let mut kept = Kept::nothing(net);
-    kept.statements.iter_mut().for_each(|reason| *reason = Some(crate::keep::Reason::All));
-    kept.places.iter_mut().for_each(|place| *place = true);
-    Slice {
-        net: net.clone(),
-        properties: properties.to_vec(),
-        kept,
-        mode: Mode::Run,
-        places: net.places.indices().collect(),
-        transitions: net.transitions.indices().collect(),
+    let _ = method;
+    let facts = Facts::new(net);
+    let criterion = Criterion::new(&facts, properties, fairness);
+    let mut closure = Closure::new(&facts, &criterion);
+    let mut ways = Ways::new(&facts);
+    loop {
+        closure.run();
+        let missing = ways.update(&facts, &closure);
+        if missing.is_empty() {
+            break;
+        }
+        for (statement, reason) in missing {
+            closure.keep(statement, false, || reason);
+        }
     }
+    let rebuilt = rebuild(&facts, &closure, &ways);
+    let properties = properties.iter().map(|property| renamed(property, &rebuilt)).collect();
+    let Rebuilt { net, places, transitions, vars, .. } = rebuilt;
+    let is_parked = |place: &Place| !matches!(ways.next[*place], Some(Next::At(_)));
+    let parked = facts.statements().filter(is_parked).collect();
+    Slice { net, properties, kept: closure.kept, mode: criterion.mode, places, transitions, vars, parked }
 }
 
-impl Slice {
-    /// Turns a run of the slice into one of the whole net.
-    ///
-    /// # Errors
-    /// When the whole net cannot follow, or its cycle does not close.
-    pub fn lift(&self, whole: &Net, trace: &Trace) -> Result<Trace, LiftError> {
-        let _ = whole;
-        Ok(trace.clone())
-    }
+/// A property of the whole net as one of the slice.
+fn renamed(property: &Property, rebuilt: &Rebuilt) -> Property {
+    let kind = match &property.kind {
+        PropertyKind::NeverFires(transitions) => {
+            // What is gone was in no way reachable.
+            let kept = transitions.iter().filter_map(|&transition| rebuilt.new_transition[transition]);
+            PropertyKind::NeverFires(kept.collect())
+        }
+        PropertyKind::Ltl { formula, atoms } => {
+            let place = |place: Place| rebuilt.new_place[place].unwrap_or(place);
+            let atoms = atoms
+                .iter()
+                .map(|atom| AtomData { text: atom.text.clone(), expr: atom.expr.replace_places(&place) });
+            PropertyKind::Ltl { formula: formula.clone(), atoms: atoms.collect() }
+        }
+        other @ (PropertyKind::NoDeadlock | PropertyKind::NoRace | PropertyKind::NoPartialDeadlock) => {
+            other.clone()
+        }
+    };
+    Property { kind, ..property.clone() }
 }

@@ -14,6 +14,8 @@
 //! | `random_expr` | C integer expressions without undefined behaviour |
 //! | `random_memory` | sequential C programs about memory, with a checksum |
 //! | `random_threads` | threads that work on shared structs through pointers, and schedules for them |
+//! | `random_sliceable` | threads in two camps of variables, with all that can keep one from going on |
+//! | `shrink_lines` | smaller programs that fail in the same way |
 //! | `compiler` | the system's C compiler, where there is one |
 //!
 //! Everything random is a function of a seed, and every failure prints its seed. Nothing here is fast, and
@@ -30,10 +32,12 @@ mod random_expr;
 mod random_formula;
 mod random_memory;
 mod random_net;
+mod random_sliceable;
 mod random_threads;
 mod reference;
 mod reference_engine;
 mod shrink;
+mod shrink_lines;
 
 pub use compiler::{CompileError, Compiler};
 pub use conformance::{
@@ -45,7 +49,9 @@ pub use random_expr::{CType, ExprConfig, Printing, RandomExpr, TypedVariable, ra
 pub use random_formula::{random_atoms, random_formula};
 pub use random_memory::{RandomMemory, random_memory};
 pub use random_net::{NetConfig, random_net};
+pub use random_sliceable::{Sliceable, random_sliceable, random_sliceable_formula};
 pub use random_threads::{RandomThreads, random_threads, random_threads_formula};
 pub use reference::{Caveats, ReachableEdge, ReachableGraph, RefAnswer, RefVerdict};
 pub use reference_engine::Reference;
 pub use shrink::shrink;
+pub use shrink_lines::shrink_lines;

@@ -1,0 +1,31 @@
+//! Steps that can never happen, found without a search.
+//!
+//! Every fault that a step might run into is a transition of its own, whose guard says when. Most of them never
+//! happen, and often that can be seen: the index is a counter within the bounds, the mutex is held. Each analysis
+//! stands in its own file, with the reason why it is right. What is not understood counts as possible.
+//!
+//! | file | what it rules out |
+//! | --- | --- |
+//! | `ranges`, `values` | steps whose guards depend on a frame's own cells |
+
+mod ranges;
+mod values;
+
+use pdnet_base::IndexVec;
+
+use crate::Net;
+use crate::flow::Flow;
+use crate::frames::Frames;
+use crate::loops::Loops;
+use crate::net::Transition;
+
+/// The transitions that are enabled in no reachable marking.
+#[must_use]
+pub fn impossible(net: &Net) -> IndexVec<Transition, bool> {
+    let mut found = IndexVec::filled(false, net.transitions.len());
+    let Some(frames) = Frames::new(net) else { return found };
+    let flow = Flow::new(net);
+    let loops = Loops::new(net, &flow);
+    ranges::mark(net, &flow, &loops, &frames, &mut found);
+    found
+}
