@@ -116,6 +116,7 @@ impl Property {
             Fault::InvalidPointer,
             Fault::NullPointer,
             Fault::Dangling,
+            Fault::ReadOnly,
             Fault::InvalidFree,
             Fault::UnrelatedPointers,
         ];

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use pdnet_check::{AtomData, Engine, Property, PropertyKind};
+use pdnet_check::{AtomData, Engine, Property, PropertyKind, StopReason};
+use pdnet_front_c::tree::Program;
 use pdnet_front_c::{LowerOptions, Lowered, lower};
 use pdnet_net::{Net, verify_net};
 use pdnet_report::{
@@ -42,16 +43,15 @@ pub(crate) fn check(
     let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, args.reduce);
     let asked = asked.map_err(refused)?;
     // Tree to net.
-    let lowered =
-        lower(&session.map, &loaded.program, &asked.formulas(), &lower_options(&args.front, &asked));
-    let lowered = lowered.map_err(refused)?;
+    let options = lower_options(&args.front, &asked);
+    let first = Model::new(session, &loaded.program, &asked, &options)?;
+    let second;
+    let mut model = &first;
     if !args.quiet {
         session.show(&loaded.warnings);
-        session.show(&lowered.warnings);
+        session.show(&model.warnings);
     }
-    verify(&lowered.net)?;
     let timings = Timings { reading, modelling: clock.lap() };
-    let properties = properties_of(&asked, &lowered)?;
     // Net to smaller nets, these to verdicts, and verdicts to answers: a violation counts once it is replayed on
     // the whole net.
     session.catch_interrupts();
@@ -60,12 +60,26 @@ pub(crate) fn check(
     let slicing = Slicing::new(args.slicing.slice, args.reduce);
     let cache = open_cache(args, session, engine);
     let cache = cache.as_ref();
-    let search = Search { session, engine, net: &lowered.net, limits: &limits, display, slicing, cache };
     let fairness = args.fair.into();
-    let Answers { settled, slices } = search.answer(&properties, fairness, "search")?;
+    let search_in = |net| Search { session, engine, net, limits: &limits, display, slicing, cache };
+    let mut answers = search_in(&model.net).answer(&model.properties, fairness, "search")?;
+    if answers.settled.iter().any(needs_unset) && !options.uninitialised {
+        // Some run reads memory that was never written. Only for such programs there is a net in which it has
+        // arbitrary values: it is the larger one.
+        let options = LowerOptions { arbitrary_memory: true, ..options };
+        second = Model::new(session, &loaded.program, &asked, &options)?;
+        let what = "search with arbitrary memory";
+        let found = search_in(&second.net).answer(&second.properties, fairness, what)?;
+        let pairs = answers.settled.iter().zip(&found.settled);
+        if pairs.into_iter().all(|(before, after)| is_open(before) || !is_open(after)) {
+            (model, answers) = (&second, found);
+        }
+    }
+    let search = search_in(&model.net);
+    let Answers { settled, slices } = answers;
     // What would be under stronger fairness.
     let mut results = Vec::new();
-    for (property, settled) in properties.iter().zip(settled) {
+    for (property, settled) in model.properties.iter().zip(settled) {
         let Settled { answer, stats, slice, origin } = settled;
         let probes = match &answer {
             Answer::Violated(run) => search.probe(property, fairness, run)?,
@@ -78,7 +92,7 @@ pub(crate) fn check(
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         input: program_name(&args.program),
-        net: &lowered.net,
+        net: &model.net,
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.questions)),
@@ -116,6 +130,36 @@ impl Clock {
         self.0 = now;
         seconds
     }
+}
+
+/// The net of a program, and what is asked of it in terms of the net.
+struct Model {
+    net: Net,
+    properties: Vec<Property>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Model {
+    fn new(
+        session: &Session,
+        program: &Program,
+        asked: &Properties,
+        options: &LowerOptions,
+    ) -> Result<Self, Failure> {
+        let lowered = lower(&session.map, program, &asked.formulas(), options).map_err(refused)?;
+        verify(&lowered.net)?;
+        let properties = properties_of(asked, &lowered)?;
+        Ok(Self { net: lowered.net, properties, warnings: lowered.warnings })
+    }
+}
+
+/// Whether an answer is missing because some run reads memory that was never written.
+fn needs_unset(settled: &Settled) -> bool {
+    matches!(&settled.answer, Answer::Unknown(StopReason::Undefined { fault, .. }) if fault.needs_unset())
+}
+
+const fn is_open(settled: &Settled) -> bool {
+    matches!(settled.answer, Answer::Unknown(_))
 }
 
 /// The input was not accepted; that must have been said.

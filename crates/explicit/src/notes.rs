@@ -23,6 +23,18 @@ fn samples(net: &Net, transition: Transition) -> bool {
 }
 
 impl Notes {
+    /// The first by number; but one that would be none where memory always had a value goes before the others.
+    fn note_fault(&mut self, net: &Net, transition: Transition) {
+        let rank = |transition: Transition| {
+            let needs_unset =
+                matches!(net.transitions[transition].action, Action::Fault(fault) if fault.needs_unset());
+            (!needs_unset, transition)
+        };
+        if self.fault.is_none_or(|noted| rank(transition) < rank(noted)) {
+            self.fault = Some(transition);
+        }
+    }
+
     /// Notes a firing.
     pub(crate) fn add(&mut self, net: &Net, transition: Transition) {
         let note = |slot: &mut Option<Transition>| {
@@ -30,7 +42,7 @@ impl Notes {
         };
         let action = net.transitions[transition].action;
         if matches!(action, Action::Fault(_)) {
-            note(&mut self.fault);
+            self.note_fault(net, transition);
         }
         if matches!(action, Action::Bound(_)) {
             note(&mut self.bound);

@@ -10,6 +10,7 @@
 //! | `pointer` | pointers: addresses, arithmetic, what is behind them |
 //! | `heap` | memory that the program allocates |
 //! | `record` | structs and unions as values |
+//! | `unset` | memory that was never written |
 //! | `vla` | arrays whose length is known only at run time |
 //! | `float` | floating point |
 //! | `flow` | control flow: places where threads are, steps between them |
@@ -18,6 +19,7 @@
 //! | `value` | expressions for their value |
 //! | `condition` | expressions that decide a branch |
 //! | `statement` | statements |
+//! | `blocks` | the ends of blocks: locals that are gone |
 //! | `call` | calls of functions with a body, and their return |
 //! | `library` | calls of functions without one: the table of what is known |
 //! | `input` | what the environment decides |
@@ -45,6 +47,7 @@ mod atomics;
 mod atoms;
 mod attribute;
 mod barrier;
+mod blocks;
 mod call;
 mod cancel;
 mod cells;
@@ -75,6 +78,7 @@ mod shape;
 mod statement;
 mod step;
 mod survey;
+mod unset;
 mod value;
 mod vla;
 
@@ -124,6 +128,9 @@ pub struct LowerOptions {
     pub leaks: bool,
     /// Whether reading a scalar local before it is written is an error, or gives an arbitrary value.
     pub uninitialised: bool,
+    /// Whether reading memory that was never written gives an arbitrary value. Otherwise such a read ends the run,
+    /// and the net is smaller and better reduced.
+    pub arbitrary_memory: bool,
 }
 
 impl Default for LowerOptions {
@@ -138,6 +145,7 @@ impl Default for LowerOptions {
             overflow: false,
             leaks: false,
             uninitialised: false,
+            arbitrary_memory: false,
         }
     }
 }
@@ -166,6 +174,7 @@ pub fn lower(
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let mut lowerer = Lowerer::new(map, program, options);
     lowerer.declare_functions();
+    lowerer.declare_left();
     lowerer.declare_observers(formulas);
     lowerer.declare_notes();
     for function in lowerer.survey.reachable.clone() {
@@ -212,6 +221,12 @@ pub(crate) struct Lowerer<'a> {
     live_blocks: Option<Place>,
     /// For functions to whose locals pointers may point after their end: a cell that is 1 in their frames.
     alive: BTreeMap<pdnet_net::Function, Place>,
+    /// The cells of string literals, while functions are lowered.
+    literals: BTreeSet<Place>,
+    /// For locals of blocks to which pointers may point after the block: a cell that is 1 when they are gone.
+    gone: BTreeMap<Variable, Place>,
+    /// Cells that hold 0 or 1 only. While functions are lowered; afterwards places have other numbers.
+    bools: BTreeSet<Place>,
     /// Cells that several threads can reach.
     shared_cells: BTreeSet<Place>,
     /// Temporaries: cells of a frame that only pdnet knows.

@@ -734,6 +734,121 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "struct r { unsigned char h, t; short d[4]; } r; void put(struct r *r, int v) { r->d[r->h++ & 3] = v; } int get(struct r *r) { return r->d[r->t++ & 3]; } int main(void) { r.h = r.t = 254; for (int i = 0; i < 4; i++) put(&r, i + 40000); A(r.h == 2 && get(&r) == (short)40000 && get(&r) == (short)40001); put(&r, 7); A(r.d[2 & 3] == 7); return 0; }",
         "fine",
     ),
+    (
+        "a local of a block that was left",
+        "int main(void) { int *p; { int y = 1; p = &y; A(*p == 1); } return *p; }",
+        "dangling",
+    ),
+    (
+        "a write to a local of a block that was left",
+        "struct s { int a[2]; }; int main(void) { int *p = 0; if (1) { struct s s; s.a[1] = 1; p = &s.a[1]; *p = 3; A(s.a[1] == 3); } *p = 4; return 0; }",
+        "dangling",
+    ),
+    (
+        "a block that is left by break",
+        "int main(void) { int *p = 0; while (1) { int y = 1; p = &y; if (*p) break; } return *p; }",
+        "dangling",
+    ),
+    (
+        "a block that is left by continue",
+        "int main(void) { int *p = 0; for (int i = 0; i < 2; i++) { if (i == 0) { int y = 1; p = &y; continue; } return *p; } return 0; }",
+        "dangling",
+    ),
+    (
+        "the variable of a loop that has ended",
+        "int main(void) { int *p = 0; for (int i = 0; i < 2; i++) p = &i; return *p; }",
+        "dangling",
+    ),
+    (
+        "a local of the turn before",
+        "int main(void) { int *p = 0; for (int i = 0; i < 2; i++) { if (p) return *p; int y = 1; p = &y; } return 0; }",
+        "dangling",
+    ),
+    (
+        "a local of a block, kept by the caller",
+        "void f(int **o) { { int y; *o = &y; } **o = 1; } int main(void) { int *p; f(&p); return 0; }",
+        "dangling",
+    ),
+    (
+        "a local of a block, kept on the heap",
+        "int main(void) { int **h = malloc(sizeof *h); { int y = 1; *h = &y; } return **h; }",
+        "dangling",
+    ),
+    (
+        "a local of a block, by way of a function",
+        "int *id(int *p) { return p; } int main(void) { int *p; { int y = 1; p = id(&y); } return *p; }",
+        "dangling",
+    ),
+    (
+        "a thread with a local of a block that was left",
+        "void *f(void *a) { *(int *)a = 1; return 0; } int main(void) { pthread_t t; { int y = 0; pthread_create(&t, 0, f, &y); } pthread_join(t, 0); return 0; }",
+        "dangling",
+    ),
+    (
+        "a thread with a local of a block that waits for it",
+        "void *f(void *a) { *(int *)a += 1; return 0; } int main(void) { for (int i = 0; i < 2; i++) { pthread_t t; int y = i; pthread_create(&t, 0, f, &y); pthread_join(t, 0); A(y == i + 1); } return 0; }",
+        "fine",
+    ),
+    (
+        "locals of blocks that are there again",
+        "int main(void) { int s = 0; int *p; for (int i = 0; i < 3; i++) { int y = i; p = &y; if (i == 1) continue; s += *p; { int z = *p; p = &z; s += *p; } } A(s == 4); return 0; }",
+        "fine",
+    ),
+    (
+        "a declaration that a switch jumps past",
+        "int main(void) { int *p = 0, s = 0; for (int i = 0; i < 3; i++) { switch (i) { int y; case 0: case 2: y = i; p = &y; s += *p; break; case 1: y = 5; p = &y; s += *p; } } A(s == 7); return 0; }",
+        "fine",
+    ),
+    (
+        "a block that a goto leaves and enters",
+        "int main(void) { int *p = 0, n = 0; again: { int y = n; p = &y; A(*p == n); if (n++ < 2) goto again; } A(n == 3); return 0; }",
+        "fine",
+    ),
+    (
+        "a switch inside of a block",
+        "int main(void) { int *p = 0, s = 0; for (int i = 0; i < 3; i++) { int y = i; p = &y; switch (i) { case 1: { int z = *p; p = &z; s += *p; break; } default: s += *p; } s += y; } A(s == 6); return 0; }",
+        "fine",
+    ),
+    (
+        "a pointer handed down out of a block",
+        "int add(int *p, int n) { int *q = p; { int *r = q; *r += n; } return *p; } int main(void) { int s = 0; { int y = 1; s += add(&y, 2); } { int y = 4; s += add(&y, 1); } A(s == 8); return 0; }",
+        "fine",
+    ),
+    (
+        "blocks in a recursion",
+        "int sum(int n, int *up) { int s = up ? *up : 0; if (n > 0) { int y = n; s += sum(n - 1, &y); A(y == n); } return s; } int main(void) { A(sum(3, 0) == 6); return 0; }",
+        "fine",
+    ),
+    (
+        "a list of locals of blocks",
+        "struct n { int v; struct n *next; }; int main(void) { struct n *head = 0; int s = 0; { struct n a = { 1, head }; head = &a; { struct n b = { 2, head }; head = &b; for (struct n *p = head; p; p = p->next) s += p->v; head = b.next; } s += head->v; head = 0; } A(s == 4 && head == 0); return 0; }",
+        "fine",
+    ),
+    (
+        "a string literal is written",
+        "int main(void) { char *s = \"abc\"; s[1] = 'x'; return 0; }",
+        "read-only",
+    ),
+    (
+        "a string literal is written by the library",
+        "char *strcpy(char *, const char *); int main(void) { char *s = \"abc\"; strcpy(s, \"x\"); return 0; }",
+        "read-only",
+    ),
+    (
+        "a string literal or a buffer",
+        "int main(void) { char b[] = \"abc\"; char *s = \"abc\"; int c = __VERIFIER_nondet_int(); char *p = c ? b : s; if (p == b) { p[0] = 'x'; A(b[0] == 'x'); } A(s[0] == 'a' && p[1] == 'b'); return 0; }",
+        "fine",
+    ),
+    (
+        "an increment in a string literal",
+        "int main(void) { char *s = \"abc\"; ++*s; return 0; }",
+        "read-only",
+    ),
+    (
+        "copies of string literals",
+        "int main(void) { char b[4] = \"abc\", *s = \"abc\"; memcpy(b, s, 4); b[0] = 'x'; const char *t = \"abc\"; A(b[0] == 'x' && t[0] == 'a' && s[0] == 'a'); return 0; }",
+        "fine",
+    ),
 ];
 
 /// Programs where pointers and `long` have 32 bits.

@@ -7,6 +7,9 @@ use std::fmt;
 pub enum Action {
     /// `asi`: an assignment, or a read of a shared location into a temporary.
     Assign,
+    /// Memory that was never written gets an arbitrary value, because it is about to be read. It had it all the
+    /// time: the program accesses nothing here.
+    Fill,
     /// `jum`: a jump (`goto`, `break`, `continue`, the back edge of a loop), or a statement without effect.
     Jump,
     /// `ret`: a `return` statement; control goes to the exit place of the function.
@@ -104,6 +107,8 @@ pub enum Fault {
     NullPointer,
     /// A pointer dereferenced to an object that is no longer there.
     Dangling,
+    /// A string literal written to.
+    ReadOnly,
     /// Something freed that is no allocated block, or not any more.
     InvalidFree,
     /// A block still allocated when the process ends.
@@ -155,8 +160,9 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 57] = [
+    pub const ALL: [Self; 59] = [
         Self::Assign,
+        Self::Fill,
         Self::Jump,
         Self::Exit,
         Self::BranchTrue,
@@ -200,6 +206,7 @@ impl Action {
         Self::Fault(Fault::Uninitialised),
         Self::Fault(Fault::NullPointer),
         Self::Fault(Fault::Dangling),
+        Self::Fault(Fault::ReadOnly),
         Self::Fault(Fault::InvalidFree),
         Self::Fault(Fault::Leak),
         Self::Fault(Fault::UnrelatedPointers),
@@ -223,6 +230,7 @@ impl Action {
             Self::ProcessEnd | Self::AssertFail | Self::Error => Effect::EndProcess,
             Self::AssumeFail | Self::Fault(_) | Self::Bound(_) => Effect::Prune,
             Self::Assign
+            | Self::Fill
             | Self::Jump
             | Self::Exit
             | Self::BranchTrue
@@ -255,6 +263,12 @@ impl Action {
         }
     }
 
+    /// Whether what its arcs do to memory is an access of the program, which can race.
+    #[must_use]
+    pub const fn is_access(self) -> bool {
+        !matches!(self, Self::Fill)
+    }
+
     /// Whether it is one of two ways that a condition can go.
     #[must_use]
     pub const fn is_branch(self) -> bool {
@@ -266,6 +280,7 @@ impl Action {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Assign => "assign",
+            Self::Fill => "fill",
             Self::Jump => "jump",
             Self::Exit => "exit",
             Self::BranchTrue => "branch-true",
@@ -309,6 +324,7 @@ impl Action {
             Self::Fault(Fault::Uninitialised) => "fault-uninitialised",
             Self::Fault(Fault::NullPointer) => "fault-null-pointer",
             Self::Fault(Fault::Dangling) => "fault-dangling",
+            Self::Fault(Fault::ReadOnly) => "fault-read-only",
             Self::Fault(Fault::InvalidFree) => "fault-invalid-free",
             Self::Fault(Fault::Leak) => "fault-leak",
             Self::Fault(Fault::UnrelatedPointers) => "fault-unrelated-pointers",
@@ -332,6 +348,15 @@ impl fmt::Display for Action {
     }
 }
 
+impl Fault {
+    /// Whether the value of memory that was never written is needed. It would be an arbitrary one, with which the
+    /// run can be followed on another net.
+    #[must_use]
+    pub const fn needs_unset(self) -> bool {
+        matches!(self, Self::Uninitialised | Self::UnwrittenCopy)
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -344,6 +369,7 @@ impl fmt::Display for Fault {
             Self::Uninitialised => "object used before it was set",
             Self::NullPointer => "null pointer dereferenced",
             Self::Dangling => "pointer to an object that is gone",
+            Self::ReadOnly => "string literal written to",
             Self::InvalidFree => "free of something that is no allocated block",
             Self::Leak => "allocated block not freed at the end",
             Self::UnrelatedPointers => "pointers into different objects compared or subtracted",

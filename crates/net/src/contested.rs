@@ -40,7 +40,7 @@ impl Net {
         let alone = self.alone(&starts, &calls);
         let mut touches: BTreeMap<(Place, Function), Touches> = BTreeMap::new();
         for data in &self.transitions {
-            if data.source().is_some_and(|from| alone.contains(&from)) {
+            if !data.action.is_access() || data.source().is_some_and(|from| alone.contains(&from)) {
                 continue;
             }
             for (place, writes) in data.arcs.iter().filter_map(access) {

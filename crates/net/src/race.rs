@@ -89,6 +89,9 @@ impl Interpreter<'_> {
         let view = View { interpreter: self, marking, binding: &firing.binding };
         let counts = |when: &Option<Expr>| when.as_ref().is_none_or(|when| when.eval(&view) != 0);
         let mut accesses = Vec::new();
+        if !self.net.transitions[firing.transition].action.is_access() {
+            return accesses;
+        }
         for arc in &self.net.transitions[firing.transition].arcs {
             let (place, key, writes) = match arc {
                 ArcData::Read { place, key, when, .. } if counts(when) => (*place, key, false),

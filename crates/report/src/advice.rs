@@ -53,6 +53,7 @@ pub(crate) fn advice(reason: &StopReason) -> String {
                 | Fault::InvalidPointer
                 | Fault::NullPointer
                 | Fault::Dangling
+                | Fault::ReadOnly
                 | Fault::InvalidFree
                 | Fault::UnrelatedPointers => Some("memory"),
                 Fault::NotOwner | Fault::NoThread | Fault::DestroyHeld => Some("locks"),

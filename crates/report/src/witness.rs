@@ -200,6 +200,8 @@ impl<'a> Content<'a> {
         let waypoint = match step.action {
             Action::Create => Some(self.creation(step, pos)),
             Action::BranchTrue | Action::BranchFalse => self.branching(step, pos),
+            // No function gives it, and no statement.
+            Action::Fill => None,
             _ if !step.inputs.is_empty() => self.input(step, pos),
             // Back from a call, in the middle of a statement; and what stands for no statement.
             Action::Return | Action::Enter | Action::ThreadEnd => None,

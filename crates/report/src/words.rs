@@ -39,6 +39,9 @@ pub(crate) fn phrases(
     accesses: &[Access],
 ) -> Vec<Phrase> {
     let data = &net.transitions[firing.transition];
+    if data.action == Action::Fill {
+        return filled(accesses);
+    }
     let mut phrases = Vec::new();
     let action = action_words(net, threads, before, firing).map(|text| {
         let fails = matches!(data.action, Action::AssertFail | Action::Error | Action::Fault(_));
@@ -79,6 +82,16 @@ pub(crate) fn phrases(
         phrase
     }));
     phrases
+}
+
+/// That memory is read that was never written, and the value that is tried.
+fn filled(accesses: &[Access]) -> Vec<Phrase> {
+    let first = accesses.iter().find(|access| access.kind == AccessKind::Write);
+    let text = |access: &Access| match access.internal {
+        false => format!("{} was never written: it may be {}", access.name, access.text),
+        true => format!("a part that was never written is copied: it may be {}", access.text),
+    };
+    first.map(|access| Phrase { text: text(access), weight: Weight::Read }).into_iter().collect()
 }
 
 /// A value that the environment gives.
@@ -164,7 +177,7 @@ fn action_words(net: &Net, threads: &Threads, before: &Marking, firing: &Firing)
         label => format!("{text}: {label}"),
     };
     Some(match data.action {
-        Action::Assign | Action::Jump | Action::Enter | Action::Return => return None,
+        Action::Assign | Action::Fill | Action::Jump | Action::Enter | Action::Return => return None,
         Action::Exit => match returned(net, firing) {
             Some(value) => format!("returns {value}"),
             None => return None,

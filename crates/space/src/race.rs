@@ -98,7 +98,10 @@ impl Races {
     pub fn new(net: &Net, compiled: &Compiled) -> Self {
         let mut steps: IndexVec<Transition, Accesses> = IndexVec::new();
         for (transition, data) in net.transitions.iter_enumerated() {
-            let arcs = memory_arcs(net, &data.arcs, &compiled.transitions[transition]);
+            let mut arcs = memory_arcs(net, &data.arcs, &compiled.transitions[transition]);
+            if !data.action.is_access() {
+                arcs.clear();
+            }
             steps.push(Accesses { is_atomic: data.atomic, arcs, touched: Touched::default() });
         }
         let is_contested = contested(net, &steps);

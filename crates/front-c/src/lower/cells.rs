@@ -92,6 +92,8 @@ pub(crate) struct Object {
     pub(crate) is_bool: bool,
     /// It is a bit-field: a part of a memory location (C11 3.14), which is written as a whole.
     pub(crate) is_bits: bool,
+    /// It is accessed as a pointer.
+    pub(crate) is_pointer: bool,
 }
 
 impl Object {
@@ -275,6 +277,12 @@ impl Lowerer<'_> {
             self.shared_cells.insert(place);
         }
         self.cells.insert((home, leaf), place);
+        if data.is_bool() {
+            self.bools.insert(place);
+        }
+        if let Home::Text(_) = home {
+            self.literals.insert(place);
+        }
         if let Home::Heap(site) = home
             && !self.survey.points_to.sites[site].is_zeroed
             && !matches!(data.ty, Type::Sync(_) | Type::Thread)

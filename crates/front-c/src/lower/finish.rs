@@ -172,6 +172,7 @@ impl Lowerer<'_> {
         self.lengths.values_mut().for_each(|place| *place = kept(*place));
         self.slots.values_mut().for_each(|place| *place = kept(*place));
         self.alive.values_mut().for_each(|place| *place = kept(*place));
+        self.gone.values_mut().for_each(|place| *place = kept(*place));
         self.live_blocks = self.live_blocks.map(kept);
         for condition in self.conditions.values_mut() {
             condition.waiters = kept(condition.waiters);

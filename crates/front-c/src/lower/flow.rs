@@ -9,7 +9,8 @@ use pdnet_source::{SourceMap, Span};
 
 use super::points_to::Home;
 use super::step::Step;
-use super::{Atomicity, LowerOptions, Lowerer, survey};
+use super::unset::Check;
+use super::{Atomicity, LowerOptions, Lowerer, blocks, survey};
 use crate::library::shown_name;
 use crate::tree::{Function, Label, Program, Storage};
 use crate::types::Type;
@@ -21,15 +22,17 @@ pub(crate) struct Frame {
     pub(crate) function: pdnet_net::Function,
     /// Where control is; `None` behind a jump.
     pub(crate) current: Option<Place>,
-    pub(crate) breaks: Vec<Place>,
-    pub(crate) continues: Vec<Place>,
+    pub(crate) breaks: Vec<blocks::Target>,
+    pub(crate) continues: Vec<blocks::Target>,
+    /// The blocks that control is in, the outermost first: the cells of locals that are gone afterwards.
+    pub(crate) blocks: Vec<Vec<Place>>,
     pub(crate) labels: IndexVec<Label, Place>,
     /// The places of the cases of the enclosing `switch` statements, in the order of the source.
     pub(crate) cases: Vec<Vec<Place>>,
     /// No other thread can move here, or statements are atomic: accesses need no steps of their own.
     pub(crate) coarse: bool,
     /// Conditions without which the next step is undefined, in the order of evaluation.
-    pub(crate) checks: Vec<(Expr, Fault)>,
+    pub(crate) checks: Vec<Check>,
     pub(crate) n_temporaries: usize,
     /// The handlers that were pushed and not yet popped, the last one last.
     pub(crate) cleanups: Vec<super::exit::Cleanup>,
@@ -76,6 +79,7 @@ impl<'a> Lowerer<'a> {
             current: None,
             breaks: Vec::new(),
             continues: Vec::new(),
+            blocks: Vec::new(),
             labels: IndexVec::new(),
             cases: Vec::new(),
             coarse: false,
@@ -111,6 +115,9 @@ impl<'a> Lowerer<'a> {
             labels: Default::default(),
             return_sites: Default::default(),
             uninitialised: Vec::new(),
+            gone: Default::default(),
+            literals: Default::default(),
+            bools: Default::default(),
             observers: Default::default(),
             frame,
         };
@@ -205,6 +212,7 @@ impl<'a> Lowerer<'a> {
             current: Some(entry),
             breaks: Vec::new(),
             continues: Vec::new(),
+            blocks: Vec::new(),
             labels: IndexVec::new(),
             cases: Vec::new(),
             coarse: (is_atomic && !self.survey.moves_atomic.contains(&source))
@@ -286,30 +294,43 @@ impl<'a> Lowerer<'a> {
 
     /// Emits the steps out of the current place: the alternatives of one decision. Where pending checks
     /// fail, the step is a fault instead. Control is nowhere afterwards.
-    pub(crate) fn emit(&mut self, span: Span, steps: Vec<Step>) -> Vec<Transition> {
+    pub(crate) fn emit(&mut self, span: Span, mut steps: Vec<Step>) -> Vec<Transition> {
+        steps.iter_mut().for_each(|step| self.spare_literals(step));
         let checks = std::mem::take(&mut self.frame.checks);
         let Some(from) = self.frame.current.take() else { return Vec::new() };
         let function = self.frame.function;
         let pos = self.pos(span);
         let mut transitions = Vec::new();
         for mut step in steps {
-            for (check, _) in checks.iter().rev() {
+            for Check { condition, .. } in checks.iter().rev() {
                 step.guard = Some(match step.guard.take() {
-                    None => check.clone(),
-                    Some(guard) => Expr::both(check.clone(), guard),
+                    None => condition.clone(),
+                    Some(guard) => Expr::both(condition.clone(), guard),
                 });
             }
             transitions.push(step.emit(&mut self.net, function, from, pos));
         }
         let mut passed: Option<Expr> = None;
-        for (check, fault) in checks {
-            let fails = Expr::logical_not(check.clone());
+        for Check { condition, otherwise } in checks {
+            let fails = Expr::logical_not(condition.clone());
             let guard = passed.clone().map_or(fails.clone(), |passed| Expr::both(passed, fails));
-            let step = Step::new(Action::Fault(fault), fault.to_string(), None).when(guard);
+            let step = otherwise.step(&self.net, from).when(guard);
             step.emit(&mut self.net, function, from, pos);
-            passed = Some(passed.map_or(check.clone(), |passed| Expr::both(passed, check)));
+            passed = Some(passed.map_or(condition.clone(), |passed| Expr::both(passed, condition)));
         }
         transitions
+    }
+
+    /// A string literal must not be written: where the step would, it is a fault.
+    fn spare_literals(&mut self, step: &mut Step) {
+        let (writes, literals): (Vec<_>, Vec<_>) = std::mem::take(&mut step.writes)
+            .into_iter()
+            .partition(|(target, _)| !self.literals.contains(&target.place));
+        step.writes = writes;
+        for (target, _) in literals {
+            let is_other = target.when.map_or(Expr::Const(0), Expr::logical_not);
+            self.add_check(is_other, Fault::ReadOnly);
+        }
     }
 
     /// Emits one step out of a given place.

@@ -32,6 +32,16 @@ pub(crate) enum View {
     Raw { size: u64 },
 }
 
+impl View {
+    pub(crate) const fn is_bits(&self) -> bool {
+        matches!(self, Self::Bits { .. })
+    }
+
+    pub(crate) const fn is_pointer(&self) -> bool {
+        matches!(self, Self::As(Type::Pointer(_)))
+    }
+}
+
 /// The way to a part of an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
@@ -284,8 +294,8 @@ impl Lowerer<'_> {
             self.unsupported(span, "accessing this part of the object in this way is");
             return None;
         }
-        let is_bits = matches!(path.view, View::Bits { .. });
-        Some(Object { targets, ty, is_bool, is_bits })
+        let (is_bits, is_pointer) = (path.view.is_bits(), path.view.is_pointer());
+        Some(Object { targets, ty, is_bool, is_bits, is_pointer })
     }
 
     /// The leaf of a named object that a way ends at, and the key of its cell.

@@ -16,6 +16,7 @@ use super::flow::binary;
 use super::path::{View, Viewed, add, negated, scaled};
 use super::points_to::{Home, Homes};
 use super::shape::{self, Dimension, Leaf, Shape};
+use super::unset::{Check, Otherwise};
 use crate::tree::{Expr as TreeExpr, Lvalue};
 use crate::types::Type;
 
@@ -177,8 +178,12 @@ impl Lowerer<'_> {
 
     /// Asks that the next step be a fault unless the condition is true.
     pub(crate) fn add_check(&mut self, condition: Expr, fault: Fault) {
-        let check = (condition, fault);
-        if !matches!(check.0, Expr::Const(value) if value != 0) && !self.frame.checks.contains(&check) {
+        self.add_condition(Check { condition, otherwise: Otherwise::Fault(fault) });
+    }
+
+    pub(crate) fn add_condition(&mut self, check: Check) {
+        let is_true = matches!(check.condition, Expr::Const(value) if value != 0);
+        if !is_true && !self.frame.checks.contains(&check) {
             self.frame.checks.push(check);
         }
     }
@@ -219,9 +224,9 @@ impl Lowerer<'_> {
             self.add_check(Expr::either(valid.clone(), Expr::logical_not(mixed)), Fault::MixedAccess);
         }
         self.add_check(valid, Fault::InvalidPointer);
-        let is_bits = matches!(view, View::Bits { .. });
         let Viewed { ty, is_bool, .. } = viewed;
-        Some(Object { targets: found.targets, ty, is_bool, is_bits })
+        let (is_bits, is_pointer) = (view.is_bits(), view.is_pointer());
+        Some(Object { targets: found.targets, ty, is_bool, is_bits, is_pointer })
     }
 
     /// The parts of one object that may be meant.
@@ -328,12 +333,12 @@ impl Lowerer<'_> {
     fn is_alive(&mut self, home: Home, scope: Scope, address: &Expr) -> Option<Expr> {
         match (home, scope) {
             (Home::Heap(site), _) => Some(self.is_block(site, address)),
-            (Home::Variable(_), Scope::Frame(function)) => {
-                let alive = *self.alive.get(&function)?;
-                self.survey
-                    .outlived
-                    .contains(&home)
-                    .then(|| Expr::truth(Expr::Cell(alive, vec![thread_of(address), slot_of(address)])))
+            (Home::Variable(variable), Scope::Frame(function)) => {
+                let note = |place| Expr::truth(Expr::Cell(place, vec![thread_of(address), slot_of(address)]));
+                let alive = self.alive.get(&function).filter(|_| self.survey.outlived.contains(&home));
+                let alive = alive.map(|&alive| note(alive));
+                let there = self.gone.get(&variable).map(|&gone| Expr::logical_not(note(gone)));
+                alive.into_iter().chain(there).reduce(Expr::both)
             }
             _ => None,
         }

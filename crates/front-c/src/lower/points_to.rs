@@ -98,6 +98,11 @@ impl PointsTo {
         self.contents.get(&home).into_iter().flatten().copied()
     }
 
+    /// All objects with contents that can point somewhere, and where to.
+    pub(crate) fn all_contents(&self) -> impl Iterator<Item = (Home, &Homes)> {
+        self.contents.iter().map(|(home, contents)| (*home, contents))
+    }
+
     /// Whether the address of a local is a value somewhere.
     pub(crate) fn points_to_frame(&self, program: &Program) -> bool {
         self.numbers.keys().any(|home| match home {

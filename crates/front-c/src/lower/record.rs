@@ -1,6 +1,6 @@
 //! Structs and unions as values: each scalar part on its own.
 
-use pdnet_net::{Action, Expr, Fault, IntType, Place, Scope};
+use pdnet_net::{Action, Expr, IntType, Place, Scope};
 use pdnet_source::Span;
 
 use super::Lowerer;
@@ -130,7 +130,7 @@ impl Lowerer<'_> {
         let mut together = Vec::new();
         for object in objects {
             if checked {
-                self.check_written_or(object, Fault::UnwrittenCopy);
+                self.check_copied(object);
             }
             let value = object.load();
             if self.is_shared_expr(&value) {
@@ -218,10 +218,10 @@ impl Lowerer<'_> {
             }
             if self.is_shared_object(object) {
                 let step = Step::new(Action::Assign, self.text(span), None).write_object(object, value);
-                let step = self.with_copied(step, object, &written);
+                let step = self.with_copied(step, object, value, &written);
                 self.advance(span, step);
             } else {
-                together = self.with_copied(together.write_object(object, value), object, &written);
+                together = self.with_copied(together.write_object(object, value), object, value, &written);
             }
         }
         if !together.writes.is_empty() {

@@ -46,8 +46,15 @@ impl Lowerer<'_> {
     pub(crate) fn statement(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Expr(expr) => self.effects(expr),
-            StmtKind::Declare(variable, init) => self.initialise(*variable, init.as_ref(), stmt.span),
-            StmtKind::Block(stmts) => self.statements(stmts),
+            StmtKind::Declare(variable, init) => {
+                self.enter_lifetime(*variable, stmt.span);
+                self.initialise(*variable, init.as_ref(), stmt.span);
+            }
+            StmtKind::Block(stmts) => {
+                self.enter_block(stmt);
+                self.statements(stmts);
+                self.leave_block(stmt.span);
+            }
             StmtKind::If(condition, then, otherwise) => {
                 let on_true = self.fresh_place(then.span);
                 let join = self.fresh_place(stmt.span);
@@ -72,10 +79,12 @@ impl Lowerer<'_> {
                 self.loop_from(head, Some(condition), None, body, stmt.span);
             }
             StmtKind::For(init, condition, step, body) => {
+                self.enter_block(stmt);
                 self.statements(init);
                 let head = self.fresh_place(stmt.span);
                 self.go_on_at(head);
                 self.loop_from(head, condition.as_ref(), step.as_ref(), body, stmt.span);
+                self.leave_block(stmt.span);
             }
             StmtKind::DoWhile(body, condition) => self.do_while(body, condition, stmt.span),
             StmtKind::Switch(value, body) => self.switch(value, body, stmt.span),
@@ -96,12 +105,12 @@ impl Lowerer<'_> {
             }
             StmtKind::Break => {
                 if let Some(&target) = self.frame.breaks.last() {
-                    self.go_on_at(target);
+                    self.jump_to(target, stmt.span);
                 }
             }
             StmtKind::Continue => {
                 if let Some(&target) = self.frame.continues.last() {
-                    self.go_on_at(target);
+                    self.jump_to(target, stmt.span);
                 }
             }
             StmtKind::Return(value) => self.return_statement(value.as_ref(), stmt.span),
@@ -137,8 +146,8 @@ impl Lowerer<'_> {
     }
 
     fn body_of_loop(&mut self, body: &Stmt, end: Place, next: Place) {
-        self.frame.breaks.push(end);
-        self.frame.continues.push(next);
+        self.frame.breaks.push(self.target(end));
+        self.frame.continues.push(self.target(next));
         self.statement(body);
         self.frame.breaks.pop();
         self.frame.continues.pop();
@@ -195,7 +204,7 @@ impl Lowerer<'_> {
         steps.retain(|step| !matches!(step.guard, Some(Expr::Const(0))));
         self.emit(value.span, steps);
         self.frame.cases.push(places);
-        self.frame.breaks.push(end);
+        self.frame.breaks.push(self.target(end));
         self.statement(body);
         self.frame.breaks.pop();
         self.frame.cases.pop();

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pdnet_source::Span;
 
+use super::blocks::left_behind;
 use super::cancel::is_cancellation_point;
 use super::points_to::{self, ALLOCATORS, Home, Homes, PointsTo};
 use crate::tree::{
-    Callee, Expr, ExprKind, Function, Init, Lvalue, LvalueKind, Program, Stmt, StmtKind, Storage,
+    Callee, Expr, ExprKind, Function, Init, Lvalue, LvalueKind, Program, Stmt, StmtKind, Storage, Variable,
 };
 use crate::types::Type;
 
@@ -35,6 +36,8 @@ pub(crate) struct Survey {
     pub(crate) shared: BTreeSet<Home>,
     /// Objects that a pointer may point to after they have gone.
     pub(crate) outlived: BTreeSet<Home>,
+    /// Locals of blocks that a pointer may point to when the block has been left.
+    pub(crate) left_behind: BTreeSet<Variable>,
     /// How often a thread can allocate memory at each site at most, counted up to [`MANY`].
     pub(crate) n_blocks: BTreeMap<usize, u32>,
     /// Functions that only the thread of `main` runs.
@@ -140,6 +143,9 @@ pub(crate) fn survey(program: &Program) -> Survey {
     result.only_main = result.reachable.iter().copied().filter(|f| !in_threads.contains(f)).collect();
     find_shared(program, &points_to, &facts, &in_threads, &mut result);
     result.outlived = outlived(program, &points_to, &facts, &result.recursive);
+    result.left_behind = left_behind(program, &points_to, &|from, to| {
+        can_reach(&facts, facts.get(&from).into_iter().flat_map(|found| found.calls.keys().copied()), to)
+    });
     result.points_to = points_to;
     result
 }

@@ -610,66 +610,11 @@ impl Lowerer<'_> {
             right = self.spill(right, ty, value.span);
         }
         let Some(object) = self.object(target) else { return Expr::Const(0) };
+        self.check_written(&object);
         let old = self.converted(object.load(), &target.ty.ty, computation, span);
         let new = self.computed(op, computation, old, right, span);
         let new = narrowed(&object, self.converted(new, computation, &target.ty.ty, span));
         self.update_in_one_step(&object, new, false, wanted, span)
-    }
-
-    /// Asks that the next step be a fault where it reads a cell that was never written.
-    pub(crate) fn check_written(&mut self, object: &Object) {
-        self.check_written_or(object, Fault::Uninitialised);
-    }
-
-    /// Asks that the next step be this fault where it reads a cell that was never written.
-    pub(crate) fn check_written_or(&mut self, object: &Object, fault: Fault) {
-        for target in &object.targets {
-            if let Some(written) = self.shadow_of(target.place) {
-                let is_written = Expr::Cell(written, target.key.clone());
-                let is_fine = match &target.when {
-                    None => is_written,
-                    Some(when) => Expr::either(Expr::logical_not(when.clone()), is_written),
-                };
-                self.add_check(is_fine, fault);
-            }
-        }
-    }
-
-    /// Whether all cells of an object were written.
-    pub(crate) fn is_written(&self, object: &Object) -> Expr {
-        let noted = object.targets.iter().filter_map(|target| Some((target, self.shadow_of(target.place)?)));
-        noted.fold(Expr::TRUE, |all, (target, written)| {
-            let is_written = Expr::Cell(written, target.key.clone());
-            let is_fine = match &target.when {
-                None => is_written,
-                Some(when) => Expr::either(Expr::logical_not(when.clone()), is_written),
-            };
-            Expr::both(all, is_fine)
-        })
-    }
-
-    /// Notes that the step writes the cell where the condition is true; where nobody notes that, it must be.
-    pub(crate) fn with_copied(&mut self, mut step: Step, object: &Object, written: &Expr) -> Step {
-        for target in &object.targets {
-            if let Some(place) = self.shadow_of(target.place) {
-                let shadow = Target { place, stored: IntType::U8, slice: None, ..target.clone() };
-                step.writes.push((shadow, written.clone()));
-            } else {
-                self.add_check(written.clone(), Fault::UnwrittenCopy);
-            }
-        }
-        step
-    }
-
-    /// Notes that the step writes the cell.
-    pub(crate) fn with_written(&self, mut step: Step, object: &Object) -> Step {
-        for target in &object.targets {
-            if let Some(place) = self.shadow_of(target.place) {
-                let shadow = Target { place, stored: IntType::U8, slice: None, ..target.clone() };
-                step.writes.push((shadow, Expr::Const(1)));
-            }
-        }
-        step
     }
 
     /// Whether the object is, or may be, shared.
