@@ -40,7 +40,8 @@ fn verdicts_are_those_of_the_paper_with_every_method() {
     assert_eq!(names, TABLE.map(|(name, _)| name));
     for (path, (_, expected)) in programs.iter().zip(TABLE) {
         let text = std::fs::read_to_string(path).expect("a program");
-        let promised: Vec<&str> = pairs(&text, "// Expected ").into_iter().map(|(_, verdict)| verdict).collect();
+        let promised: Vec<&str> =
+            pairs(&text, "// Expected ").into_iter().map(|(_, verdict)| verdict).collect();
         assert_eq!(promised, expected, "{}", path.display());
         for ((name, formula), verdict) in pairs(&text, "//@ ltl ").into_iter().zip(expected) {
             for method in ["on-demand", "program", "net", "off"] {

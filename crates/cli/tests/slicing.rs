@@ -174,6 +174,27 @@ fn verdicts_are_the_same_with_every_method() {
 }
 
 #[test]
+fn runs_into_calls_that_do_not_return_are_found_in_the_whole_program() {
+    let program = "\
+int f, g;
+void work(void) {
+    while (1) {
+        g = 1;
+        f = f + 1;
+    }
+}
+int main(void) {
+    work();
+    return 0;
+}
+";
+    let folder = Folder::new(program);
+    let outcome = folder.pdnet(&["check", "p.c", "--ltl", "G(f < 3)"]);
+    assert_eq!(outcome.code, 10, "{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stdout.contains("writes g = 1"), "{}", outcome.stdout);
+}
+
+#[test]
 fn the_same_question_is_answered_from_the_cache() {
     let folder = Folder::new(PROGRAM);
     let first = folder.cached();
