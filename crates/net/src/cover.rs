@@ -47,6 +47,7 @@ struct Common {
     reads: FxHashMap<(Place, Vec<Expr>, Option<Expr>), Var>,
     n_vars: usize,
     questions: FxHashMap<Question, usize>,
+    guards_only: bool,
 }
 
 impl Cover {
@@ -56,6 +57,13 @@ impl Cover {
         Self {
             conditions: transitions.map(|transition| common.enabled(&net.transitions[transition])).collect(),
         }
+    }
+
+    /// As if the tokens were there that the transitions ask for.
+    pub(crate) fn of_guards(net: &Net, transitions: impl Iterator<Item = Transition>) -> Self {
+        let mut common = Common { n_vars: 2, guards_only: true, ..Common::default() };
+        let conditions = transitions.map(|transition| common.enabled(&net.transitions[transition]));
+        Self { conditions: conditions.collect() }
     }
 
     /// Whether one of them is enabled in every marking.
@@ -127,6 +135,8 @@ impl Common {
         }
         for arc in data.arcs.iter().skip(1) {
             match arc {
+                ArcData::Take { .. } | ArcData::Test { .. } | ArcData::Inhibit { .. } if self.guards_only => {
+                }
                 ArcData::Take { place, token } | ArcData::Test { place, token } => {
                     let known = token.iter().map_while(|part| match part {
                         Pattern::Is(expr) => self.rename(expr, &names),

@@ -52,6 +52,12 @@ impl Flow {
         Cover::of(net, self.steps[place].iter().map(|step| step.transition)).is_total()
     }
 
+    /// Whether the guards alone of the steps from here cover all cases, whatever tokens the steps need beside.
+    #[must_use]
+    pub fn guards_cover(&self, net: &Net, place: Place) -> bool {
+        Cover::of_guards(net, self.steps[place].iter().map(|step| step.transition)).is_total()
+    }
+
     /// The places that a frame can come to from this one, itself among them only where a way leads back to it.
     #[must_use]
     pub fn reachable_from(&self, start: Place) -> Vec<Place> {

@@ -238,7 +238,8 @@ fn is_about_prefixes(net: &Net, property: &Property) -> bool {
             }
             // A prefix counts only where some run goes on from it, and that may hang on an assumption elsewhere.
             let is_open = |action: Action| matches!(action, Action::AssumeFail | Action::Bound(_));
-            let all_go_on = !net.transitions.iter().any(|data| is_open(data.action));
+            let all_go_on =
+                !net.transitions.iter().any(|data| data.source().is_some() && is_open(data.action));
             formula.is_syntactic_safety() && !deadlock && all_go_on
         }
     }

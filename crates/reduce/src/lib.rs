@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`slice`](slice()) | the one interface of all slicing methods: net and properties in, slice out |
+//! | `fold` | what never changes and never happens, taken out first |
 //! | `facts` | the arcs of a net, turned round |
 //! | `criterion` | what a property looks at, by kind of property |
 //! | `keep` | which statements and places are kept, and why |
@@ -16,6 +17,7 @@
 
 mod criterion;
 mod facts;
+mod fold;
 mod joins;
 mod keep;
 mod lift;

@@ -34,6 +34,7 @@ impl Slice {
             steps: Vec::new(),
             kept: IndexVec::filled(false, whole.transitions.len()),
             parked: IndexVec::filled(false, whole.places.len()),
+            waits_for_cut: IndexVec::filled(false, whole.places.len()),
             steps_from: IndexVec::filled(Vec::new(), whole.places.len()),
         };
         self.transitions.iter().for_each(|&transition| lift.kept[transition] = true);
@@ -42,6 +43,12 @@ impl Slice {
             if let Some(source) = data.source() {
                 lift.steps_from[source].push(transition);
             }
+            if let (Action::Call, Some(site)) = (data.action, whole.frame_target(transition)) {
+                lift.waits_for_cut[site] = true;
+            }
+        }
+        for site in self.transitions.iter().filter_map(|&kept| whole.frame_target(kept)) {
+            lift.waits_for_cut[site] = false;
         }
         lift.hurry();
         for (index, firing) in trace.prefix.iter().enumerate() {
@@ -84,6 +91,8 @@ struct Lift<'a> {
     steps: Vec<Firing>,
     kept: IndexVec<Transition, bool>,
     parked: IndexVec<Place, bool>,
+    /// Places where a frame waits for the end of a call that was cut.
+    waits_for_cut: IndexVec<Place, bool>,
     steps_from: IndexVec<Place, Vec<Transition>>,
 }
 
@@ -143,13 +152,7 @@ impl Lift<'_> {
 
     /// The place where the thread waits for the end of a call that was cut.
     fn cut_call(&self, frames: &[(i64, Place)]) -> Option<Place> {
-        let is_return =
-            |transition: &Transition| self.whole.transitions[*transition].action == Action::Return;
-        let is_cut = |place: Place| {
-            let steps = &self.steps_from[place];
-            steps.first().is_some_and(is_return) && !steps.iter().any(|&step| self.kept[step])
-        };
-        frames.iter().map(|&(_, place)| place).find(|&place| is_cut(place))
+        frames.iter().map(|&(_, place)| place).find(|&place| self.waits_for_cut[place])
     }
 
     /// Takes a step of a cut statement of the thread; false where there is none. In a call that was cut, all steps are

@@ -66,6 +66,10 @@ impl Ways {
         }
         let exit = facts.net.functions[function].exit;
         let exit_counts = closure.returned[function] || closure.kept.has(exit);
+        if exit_counts {
+            // Also where no frame ever comes there.
+            self.next[exit] = Some(Next::At(exit));
+        }
         for &place in places {
             self.next[place] = match () {
                 () if closure.kept.has(place) => Some(Next::At(place)),

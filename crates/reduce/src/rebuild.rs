@@ -67,12 +67,18 @@ impl Builder<'_, '_, '_> {
     /// A function is there if something of it is, and if a thread begins in it.
     fn add_functions(&mut self) {
         let net = self.facts.net;
+        let mut has_places: IndexVec<Function, bool> = IndexVec::filled(false, net.functions.len());
+        for (place, data) in net.places.iter_enumerated() {
+            if let (true, Some(function)) = (self.closure.kept.places[place], data.function) {
+                has_places[function] = true;
+            }
+        }
         for (function, data) in net.functions.iter_enumerated() {
             let begins = |place: Place| match &net.places[place].form {
                 PlaceForm::Tokens { initial } => !initial.is_empty(),
                 PlaceForm::Cells(_) => false,
             };
-            if self.ways.next[data.entry].is_some() || begins(data.entry) {
+            if self.ways.next[data.entry].is_some() || has_places[function] || begins(data.entry) {
                 // Entry and exit are set when the places are there.
                 let data = FunctionData {
                     name: data.name.clone(),

@@ -76,7 +76,8 @@ impl std::error::Error for LiftError {}
 #[must_use]
 pub fn slice(net: &Net, properties: &[Property], fairness: Fairness, method: Method) -> Slice {
     let _ = method;
-    let facts = Facts::new(net);
+    let folded = crate::fold::fold(net);
+    let facts = Facts::new(&folded);
     let criterion = Criterion::new(&facts, properties, fairness);
     let mut closure = Closure::new(&facts, &criterion);
     let mut ways = Ways::new(&facts);
