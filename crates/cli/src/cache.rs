@@ -130,6 +130,15 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
+impl Cache {
+    /// A cache for tests of others.
+    pub(crate) fn of_test(folder: &Path) -> Self {
+        let word = |text: &str| text.to_owned();
+        Self { folder: folder.to_owned(), version: "1", build: word("b"), engine: word("e") }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

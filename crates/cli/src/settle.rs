@@ -172,6 +172,19 @@ mod tests {
 
     /// What comes of these verdicts on the freedom from deadlocks.
     fn settled(verdicts: Vec<Verdict>) -> Result<Answer, Failure> {
+        with_search(verdicts, None, |search| {
+            let properties = [Property::no_deadlock()];
+            let outcome = search.ask(search.net, &properties, Fairness::None, "test")?.remove(0);
+            search.settle(&properties[0], Fairness::None, outcome.verdict)
+        })
+    }
+
+    /// Does something with a search by an engine that gives these verdicts.
+    fn with_search<R>(
+        verdicts: Vec<Verdict>,
+        cache: Option<&Cache>,
+        action: impl FnOnce(&Search<'_>) -> R,
+    ) -> R {
         let mut map = SourceMap::new();
         let file = map.add("net", NET);
         let net = parse_net(&map, file).unwrap();
@@ -186,11 +199,24 @@ mod tests {
             limits: &limits,
             display: Display::Hidden,
             slicing: None,
-            cache: None,
+            cache,
         };
+        action(&search)
+    }
+
+    #[test]
+    fn a_run_from_the_cache_that_is_none_is_forgotten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cache = Cache::of_test(folder.path());
         let properties = [Property::no_deadlock()];
-        let outcome = search.ask(&net, &properties, Fairness::None, "test")?.remove(0);
-        search.settle(&properties[0], Fairness::None, outcome.verdict)
+        let answer = with_search(vec![Verdict::Holds], Some(&cache), |search| {
+            let key = cache.key(&cache.subject(search.net), &properties[0], Fairness::None);
+            let forged = Trace { prefix: Vec::new(), end: TraceEnd::Stutter };
+            cache.store(&key, Some(&forged), Stats::default()).expect("stored");
+            search.answer(&properties, Fairness::None, "test").expect("no bug of ours").settled.remove(0)
+        });
+        assert!(matches!(answer.answer, Answer::Holds), "{answer:?}");
+        assert_eq!(answer.origin, pdnet_report::Origin::Search);
     }
 
     #[test]

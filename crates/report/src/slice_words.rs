@@ -113,7 +113,11 @@ impl<'a> Words<'a> {
     fn place_of(&self, file: File, statement: Statement) -> String {
         match self.pos(statement) {
             Some(pos) if pos.file == file => format!("line {}", pos.line),
-            Some(pos) => format!("{}:{}", base_name(file_name(self.net, self.map, pos.file)), pos.line),
+            Some(pos) => match file_name(self.net, self.map, pos.file) {
+                // What pdnet brings along has a name in angle brackets, and lines that nobody knows.
+                own if own.starts_with('<') => format!("the {}", own.trim_matches(['<', '>'])),
+                name => format!("{}:{}", base_name(name), pos.line),
+            },
             None => format!("`{}`", self.net.places[statement].name),
         }
     }
