@@ -108,11 +108,11 @@ impl<'n> Facts<'n> {
                 ArcData::Test { .. } | ArcData::Inhibit { .. } | ArcData::Governed { .. } => {}
             }
         }
-        if data.action == Action::Call {
-            if let Some(target) = self.net.frame_target(transition) {
-                self.partner[source] = Some(target);
-                self.partner[target] = Some(source);
-            }
+        if data.action == Action::Call
+            && let Some(target) = self.net.frame_target(transition)
+        {
+            self.partner[source] = Some(target);
+            self.partner[target] = Some(source);
         }
     }
 

@@ -203,4 +203,27 @@ pub(crate) const TRAPS: &[Trap] = &[
             int main(void) { pthread_create(&s, 0, a, 0); pthread_create(&t, 0, b, 0); pthread_join(t, 0); return 0; }",
         asks: &[("F x == 2", "h"), ("G x != 1", "h")],
     },
+    Trap {
+        // Nobody waits for the end of main, but with it `v` is gone.
+        name: "a variable of a thread that has ended",
+        program: "int x; void *a(void *p) { int *q = p; x = *q; return 0; }
+            int main(void) { int v = 0; pthread_t t; pthread_create(&t, 0, a, &v); pthread_exit(0); }",
+        asks: &[("memory", "v"), ("G x != 1", "u")],
+    },
+    Trap {
+        // Nobody waits for the return either.
+        name: "a variable of a function that has returned",
+        program: "int x; int *p; void *a(void *q) { int *l = p; if (l) x = *l; return 0; }
+            void f(void) { int v = 1; p = &v; }
+            int main(void) { pthread_t t; pthread_create(&t, 0, a, 0); f(); pthread_join(t, 0); return 0; }",
+        asks: &[("memory", "v"), ("G x != 2", "u")],
+    },
+    Trap {
+        // A second call makes another `v` where the first one was.
+        name: "a variable of a function that is called twice",
+        program: "int x; int *p; void *a(void *q) { int *l = p; if (l) x = *l; return 0; }
+            void f(int n) { int v = n; p = &v; p = 0; }
+            int main(void) { pthread_t t; pthread_create(&t, 0, a, 0); f(1); f(2); return 0; }",
+        asks: &[("memory", "v"), ("G x != 2", "v"), ("G x != 3", "u")],
+    },
 ];
