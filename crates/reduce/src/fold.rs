@@ -3,15 +3,13 @@
 //! Places and transitions keep their numbers: a transition that is gone has no arcs.
 
 use pdnet_base::IndexVec;
-use pdnet_net::{
-    ArcData, Expr, Flow, Net, Pattern, Place, TransitionData, add_control_dependence, impossible,
-};
+use pdnet_net::{ArcData, Expr, Flow, Net, Pattern, Place, TransitionData, impossible};
 
 /// So often what was found is used to find more.
 const MAX_ROUNDS: usize = 4;
 
 /// The net with constants in the place of cells that never change, without the transitions that can never fire, and
-/// without the guards that are then always true. Its control arcs are made anew.
+/// without the guards that are then always true. It has no control arcs.
 pub(crate) fn fold(net: &Net) -> Net {
     let mut folded = net.clone();
     for data in folded.transitions.iter_mut() {
@@ -24,7 +22,6 @@ pub(crate) fn fold(net: &Net) -> Net {
             break;
         }
     }
-    add_control_dependence(&mut folded);
     folded
 }
 

@@ -39,6 +39,10 @@ pub enum Reason {
     Ends(Statement),
     /// It decides which of two kept statements comes next.
     Decides(Statement, Statement),
+    /// It comes before the other statement in its function, or leads to it from another one.
+    Before(Statement),
+    /// It is a part of the same line of the program as the other one.
+    SameLine(Statement),
     /// The method keeps everything.
     All,
 }

@@ -7,7 +7,11 @@
 //! | `facts` | the arcs of a net, turned round |
 //! | `criterion` | what a property looks at, by kind of property |
 //! | `keep` | which statements and places are kept, and why |
-//! | `on_demand` | on-demand slicing, the default |
+//! | `method` | what methods of slicing have in common |
+//! | `on_demand` | on-demand slicing, the default, and what every slice must have |
+//! | `program` | classical slicing of programs |
+//! | `reaching`, `post_dominance` | what it takes for that: reaching definitions, post-dominators |
+//! | `backward` | traditional slicing of Petri nets |
 //! | `joins` | which threads a join may wait for |
 //! | `next` | which kept statement comes next |
 //! | `rebuild` | the net of what is kept |
@@ -15,14 +19,19 @@
 
 #![forbid(unsafe_code)]
 
+mod backward;
 mod criterion;
 mod facts;
 mod fold;
 mod joins;
 mod keep;
 mod lift;
+mod method;
 mod next;
 mod on_demand;
+mod post_dominance;
+mod program;
+mod reaching;
 mod rebuild;
 mod slice;
 

@@ -22,12 +22,30 @@ use pdnet_net::{
 use crate::criterion::{Criterion, atomic_region};
 use crate::facts::{Facts, is_new, is_own};
 use crate::joins::Joins;
+use crate::method::Slicer;
 use crate::{Kept, Reason, Statement};
 
-/// The slice while it grows.
+/// The method.
+pub(crate) struct OnDemand;
+
+impl Slicer for OnDemand {
+    fn keeps_whole_statements(&self) -> bool {
+        false
+    }
+
+    /// What exactness needs is all: see [`Closure`].
+    fn grow(&mut self, _kept: &Kept) -> Vec<(Statement, Reason)> {
+        Vec::new()
+    }
+}
+
+/// The slice while it grows: the least one, from where it starts, that has the verdicts of the whole net. Other
+/// methods begin with it and add what they keep beside.
 pub(crate) struct Closure<'f, 'n> {
     facts: &'f Facts<'n>,
     joins: Joins,
+    /// Whether kept statements are kept with all that they read and write.
+    is_whole: bool,
     pub(crate) kept: Kept,
     /// Statements that must be executed in every activation of their function.
     pub(crate) everywhere: IndexVec<Place, bool>,
@@ -39,6 +57,8 @@ pub(crate) struct Closure<'f, 'n> {
     live: FxHashMap<(Place, Place), bool>,
     /// Elements of arrays that are needed; none stands for all of them.
     elements: FxHashMap<(Place, Option<i64>), ()>,
+    /// Places of whose tokens all changes are kept.
+    asked: IndexVec<Place, bool>,
     /// Functions of whose frames all ends are kept.
     ended: IndexVec<Function, bool>,
     agenda: Vec<Task>,
@@ -50,17 +70,19 @@ enum Task {
 }
 
 impl<'f, 'n> Closure<'f, 'n> {
-    pub(crate) fn new(facts: &'f Facts<'n>, criterion: &Criterion) -> Self {
+    pub(crate) fn new(facts: &'f Facts<'n>, criterion: &Criterion, is_whole: bool) -> Self {
         let n_places = facts.net.places.len();
         let mut closure = Self {
             facts,
             joins: Joins::new(facts),
+            is_whole,
             kept: Kept::nothing(facts.net),
             everywhere: IndexVec::filled(false, n_places),
             returned: IndexVec::filled(false, facts.net.functions.len()),
             accessed: IndexVec::filled(false, n_places),
             live: FxHashMap::default(),
             elements: FxHashMap::default(),
+            asked: IndexVec::filled(false, n_places),
             ended: IndexVec::filled(false, facts.net.functions.len()),
             agenda: Vec::new(),
         };
@@ -143,6 +165,9 @@ impl<'f, 'n> Closure<'f, 'n> {
         for place in tokens_asked(data) {
             self.need_tokens(statement, transition, place);
         }
+        if self.is_whole {
+            self.keep_changed(transition);
+        }
         let needed = self.needed_vars(transition);
         for arc in &data.arcs {
             match arc {
@@ -152,6 +177,28 @@ impl<'f, 'n> Closure<'f, 'n> {
                 ArcData::Drain { place, to, .. } if self.kept.places[*place] || self.kept.places[*to] => {
                     self.need_tokens(statement, transition, *place);
                     self.need_tokens(statement, transition, *to);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Keeps the places that a transition changes, also where nobody looks at them. The cells of a frame that it makes
+    /// are those of the other function.
+    fn keep_changed(&mut self, transition: Transition) {
+        let net = self.facts.net;
+        let data = &net.transitions[transition];
+        for arc in &data.arcs {
+            match arc {
+                ArcData::Write { place, key, .. }
+                    if !self.facts.local[*place] || is_own(net, data, *place, key) =>
+                {
+                    self.keep_place(*place);
+                }
+                ArcData::Put { place, .. } if !net.is_frame_place(*place) => self.keep_place(*place),
+                ArcData::Drain { place, to, .. } => {
+                    self.keep_place(*place);
+                    self.keep_place(*to);
                 }
                 _ => {}
             }
@@ -194,7 +241,9 @@ impl<'f, 'n> Closure<'f, 'n> {
                         key.iter().chain([value]).chain(when).for_each(|part| add(&mut needed, part));
                     }
                 }
-                ArcData::Read { place, var, .. } => needed[var.index()] |= self.accessed[*place],
+                ArcData::Read { place, var, .. } => {
+                    needed[var.index()] |= self.is_whole || self.accessed[*place]
+                }
                 ArcData::Governed { .. } | ArcData::Governs { .. } => {}
             }
         }
@@ -230,7 +279,7 @@ impl<'f, 'n> Closure<'f, 'n> {
             let is_free = value.vars().is_empty()
                 && when.is_none()
                 && key[2..].iter().all(|part| part.vars().is_empty());
-            is_live || (is_free && target.is_some())
+            is_live || self.is_whole || (is_free && target.is_some())
         } else if is_new(net, data, *place, key) {
             let function = crate::facts::frame_of(net, *place);
             function.is_some_and(|function| self.live.contains_key(&(*place, net.functions[function].entry)))
@@ -328,8 +377,8 @@ impl<'f, 'n> Closure<'f, 'n> {
             }
             self.keep(place, true, || Reason::Writes(place, statement));
         }
-        if !self.kept.places[place] {
-            self.keep_place(place);
+        self.keep_place(place);
+        if !std::mem::replace(&mut self.asked[place], true) {
             for &writer in &self.facts.writers[place] {
                 if let Some(source) = net.transitions[writer].source() {
                     self.keep(source, true, || Reason::Writes(place, statement));
@@ -384,7 +433,7 @@ impl<'f, 'n> Closure<'f, 'n> {
 }
 
 /// The element of an array that a key names, where it is a constant.
-fn element(net: &pdnet_net::Net, place: Place, key: &[Expr]) -> Option<i64> {
+pub(crate) fn element(net: &pdnet_net::Net, place: Place, key: &[Expr]) -> Option<i64> {
     net.places[place].cells()?.length?;
     match key.last()? {
         Expr::Const(index) => Some(*index),
@@ -393,7 +442,7 @@ fn element(net: &pdnet_net::Net, place: Place, key: &[Expr]) -> Option<i64> {
 }
 
 /// The places beside the own frame's whose tokens decide whether the transition is enabled.
-fn tokens_asked(data: &TransitionData) -> Vec<Place> {
+pub(crate) fn tokens_asked(data: &TransitionData) -> Vec<Place> {
     let mut places = Vec::new();
     for arc in data.arcs.iter().skip(1) {
         match arc {

@@ -42,9 +42,10 @@ impl<'a> Words<'a> {
             | Reason::Writes(_, other)
             | Reason::Calls(other)
             | Reason::Returns(other)
-            | Reason::Ends(other) => here(*other),
+            | Reason::Ends(other)
+            | Reason::Before(other) => here(*other),
             Reason::Decides(one, other) => here(*one) && here(*other),
-            Reason::Frame => true,
+            Reason::Frame | Reason::SameLine(_) => true,
             Reason::Observed(_) | Reason::MayEnd | Reason::MayLoop | Reason::All => false,
         };
         let reasons = || {
@@ -99,6 +100,8 @@ impl<'a> Words<'a> {
             Reason::Decides(one, other) => {
                 format!("decides whether {} or {} comes next", at(*one), at(*other))
             }
+            Reason::Before(other) => format!("comes before {}", at(*other)),
+            Reason::SameLine(_) => "a part of the line is kept".to_owned(),
             Reason::All => "this method keeps everything".to_owned(),
         }
     }
