@@ -65,7 +65,7 @@ impl Writer<'_> {
     fn source(&mut self, sliced: &SlicedProperties) {
         let (net, map) = (self.report.net, self.report.map);
         let lines = code_lines(net, map, &sliced.parts.kept);
-        let words = Words::new(net, map, &sliced.parts.kept);
+        let words = Words::new(net, map, sliced);
         let mut files: Vec<File> = lines.keys().map(|(file, _)| *file).collect();
         files.dedup();
         for &file in &files {
