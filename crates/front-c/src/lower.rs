@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | `survey` | nothing yet: who calls whom, what is shared |
 //! | `points_to` | nothing yet: what pointers can point to |
+//! | `largest` | nothing yet: how large sizes can be |
 //! | `shape` | nothing yet: the scalar parts of types |
 //! | `cells` | objects: a place for each scalar part |
 //! | `path` | lvalues: the way from a variable or a pointer to a part of an object |
 //! | `pointer` | pointers: addresses, arithmetic, what is behind them |
+//! | `tagged` | addresses as numbers |
 //! | `heap` | memory that the program allocates |
 //! | `record` | structs and unions as values |
 //! | `unset` | memory that was never written |
@@ -60,6 +62,7 @@ mod flow;
 mod heap;
 mod input;
 mod key;
+mod largest;
 mod library;
 mod liveness;
 mod mutex;
@@ -78,6 +81,7 @@ mod shape;
 mod statement;
 mod step;
 mod survey;
+mod tagged;
 mod unset;
 mod value;
 mod vla;

@@ -334,6 +334,36 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "int a[4] = { 1, 2, 3, 4 }, b[4]; int main(void) { int n = 2; memcpy(b + 1, a, n * sizeof(int)); A(b[0] == 0 && b[1] == 1 && b[2] == 2 && b[3] == 0); memset(a, 0, n * sizeof(int)); A(a[1] == 0 && a[2] == 3); return 0; }",
         "fine",
     ),
+    (
+        "a block of a bounded size",
+        "int main(void) { int n = __VERIFIER_nondet_int(); if (n < 1 || n > 3) return 0; int *p = malloc(n * sizeof(int)); for (int i = 0; i < n; i++) p[i] = i; int s = 0; for (int i = 0; i < n; i++) s += p[i]; A(s == n * (n - 1) / 2); free(p); return 0; }",
+        "fine",
+    ),
+    (
+        "a block of more elements than there is room for otherwise",
+        "int main(void) { const int n = 100; int *p = malloc(n * sizeof(int)); p[99] = 1; A(p[99] == 1); p[100] = 1; return 0; }",
+        "invalid-pointer",
+    ),
+    (
+        "a size that a parameter brings",
+        "int *f(int n, int k) { return malloc((n + k) * sizeof(int)); } int main(void) { int *p = f(70, 2), *q = f(80, 1); p[71] = 1; q[80] = 2; A(p[71] == 1 && q[80] == 2); p[72] = 1; return 0; }",
+        "invalid-pointer",
+    ),
+    (
+        "realloc to a size that is assigned",
+        "int main(void) { size_t n = 4; int *p = malloc(n * sizeof(int)); p[3] = 5; n = 90; p = realloc(p, n * sizeof(int)); p[89] = 6; A(p[3] == 5 && p[89] == 6); free(p); return 0; }",
+        "fine",
+    ),
+    (
+        "a size that grows again and again",
+        "int main(void) { int n = 1; int *p = 0; for (int i = 0; i < 8; i++) { n = n * 2; free(p); p = malloc(n * sizeof(int)); } p[100] = 1; return 0; }",
+        "bounds",
+    ),
+    (
+        "an array of locks on the heap",
+        "int x; void *f(void *a) { pthread_mutex_t *m = a; pthread_mutex_lock(m + 1); x++; pthread_mutex_unlock(&m[1]); return 0; } int main(void) { pthread_t t; int n = 2; pthread_mutex_t *m = malloc(n * sizeof *m); for (int i = 0; i < n; i++) pthread_mutex_init(&m[i], 0); pthread_create(&t, 0, f, m); pthread_mutex_lock(&m[1]); x++; pthread_mutex_unlock(m + 1); pthread_join(t, 0); A(x == 2); m = realloc(m, 3 * sizeof *m); return 0; }",
+        "fine",
+    ),
     ("an assertion without a header", "int x; int main(void) { x = 1; assert(x == 2); return 0; }", "fails"),
 ];
 

@@ -1,6 +1,7 @@
 //! What is proven of programs without running them: which loops end, and after how many rounds; and which steps
 //! can never happen.
 
+#[allow(dead_code, reason = "programs are not run here")]
 mod runs;
 
 use pdnet_front_c::{LowerOptions, Lowered};
@@ -19,6 +20,8 @@ int pthread_mutex_trylock(pthread_mutex_t *);
 int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *); int pthread_cond_signal(pthread_cond_t *);
 int __VERIFIER_nondet_int(void); void *malloc(unsigned long); void free(void *);
 int g, h; int a[10]; pthread_mutex_t m = { 0 }; pthread_mutex_t ms[3]; pthread_cond_t c;
+typedef struct { int k; } pthread_rwlock_t; int pthread_rwlock_wrlock(pthread_rwlock_t *);
+int pthread_rwlock_rdlock(pthread_rwlock_t *); int pthread_rwlock_unlock(pthread_rwlock_t *); pthread_rwlock_t rw;
 ";
 
 fn lower(text: &str) -> Lowered {
@@ -239,4 +242,145 @@ fn faults_that_bounds_rule_out() {
     let program =
         |body: &str| format!("int main(void) {{ g = __VERIFIER_nondet_int(); h = g; {body} return 0; }}");
     compare(RANGES.iter().map(|(body, expected)| (program(body), *expected)), possible);
+}
+
+const LOCK: &str = "pthread_mutex_lock(&m);";
+const UNLOCK: &str = "pthread_mutex_unlock(&m);";
+
+/// Programs with locks, where `LOCK` and `UNLOCK` stand for those of `m`, and the faults that they may run into.
+const LOCKS: &[(&str, &str)] = &[
+    ("int main(void) { LOCK g++; UNLOCK return 0; }", ""),
+    ("int main(void) { pthread_mutex_init(&m, 0); LOCK g++; UNLOCK return 0; }", ""),
+    ("void make(void) { pthread_mutex_init(&m, 0); } int main(void) { make(); LOCK UNLOCK return 0; }", ""),
+    (
+        "void *w(void *p) { for (int i = 0; i < 3; i++) { LOCK g++; UNLOCK } return 0; } int main(void) { pthread_t t; pthread_mutex_init(&m, 0); pthread_create(&t, 0, w, 0); LOCK if (g) g = 1; else g = 2; UNLOCK return 0; }",
+        "",
+    ),
+    ("int main(void) { LOCK while (!g) pthread_cond_wait(&c, &m); UNLOCK return 0; }", ""),
+    ("int main(void) { if (pthread_mutex_trylock(&m)) return 1; UNLOCK return 0; }", "1 not-owner"),
+    ("void in(void) { LOCK } void out(void) { UNLOCK } int main(void) { in(); g++; out(); return 0; }", ""),
+    ("void f(void) { g++; } int main(void) { LOCK f(); UNLOCK return 0; }", ""),
+    ("void f(void) { UNLOCK LOCK } int main(void) { LOCK f(); UNLOCK return 0; }", ""),
+    ("int main(void) { pthread_mutex_lock(&ms[1]); pthread_mutex_unlock(&ms[1]); return 0; }", ""),
+    (
+        "int main(void) { pthread_mutex_lock(&ms[1]); pthread_mutex_lock(&ms[2]); pthread_mutex_unlock(&ms[1]); pthread_mutex_unlock(&ms[2]); return 0; }",
+        "",
+    ),
+    ("int main(void) { pthread_rwlock_wrlock(&rw); pthread_rwlock_unlock(&rw); return 0; }", ""),
+    (
+        "void *w(void *p) { pthread_rwlock_rdlock(&rw); pthread_rwlock_unlock(&rw); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); pthread_rwlock_wrlock(&rw); pthread_rwlock_unlock(&rw); return 0; }",
+        "1 not-owner",
+    ),
+    (
+        "int f(int n) { LOCK g++; UNLOCK if (n > 0) return f(n - 1); return 0; } int main(void) { return f(3); }",
+        "2 bound-depth",
+    ),
+    // Not on every way, not any more, or not by this thread.
+    ("int main(void) { UNLOCK return 0; }", "1 not-owner"),
+    ("int main(void) { g = __VERIFIER_nondet_int(); if (g) LOCK UNLOCK return 0; }", "1 not-owner"),
+    ("int main(void) { LOCK UNLOCK UNLOCK return 0; }", "1 not-owner"),
+    ("int main(void) { g = __VERIFIER_nondet_int(); LOCK while (g) { UNLOCK } return 0; }", "1 not-owner"),
+    ("int main(void) { g = __VERIFIER_nondet_int(); LOCK if (g) UNLOCK UNLOCK return 0; }", "1 not-owner"),
+    (
+        "void out(void) { UNLOCK } int main(void) { g = __VERIFIER_nondet_int(); LOCK out(); UNLOCK return 0; }",
+        "1 not-owner",
+    ),
+    ("void out(void) { UNLOCK } int main(void) { LOCK out(); out(); return 0; }", "1 not-owner"),
+    (
+        "void out(void) { if (g) UNLOCK } int main(void) { g = __VERIFIER_nondet_int(); LOCK out(); UNLOCK return 0; }",
+        "1 not-owner",
+    ),
+    (
+        "void *w(void *p) { UNLOCK return 0; } int main(void) { pthread_t t; LOCK pthread_create(&t, 0, w, 0); UNLOCK return 0; }",
+        "1 not-owner",
+    ),
+    ("int main(void) { LOCK pthread_mutex_init(&m, 0); UNLOCK return 0; }", "1 not-owner"),
+    (
+        "void *w(void *p) { pthread_mutex_init(&m, 0); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); LOCK UNLOCK return 0; }",
+        "1 not-owner",
+    ),
+    (
+        "void *w(void *p) { return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); pthread_mutex_init(&m, 0); LOCK UNLOCK return 0; }",
+        "1 not-owner",
+    ),
+    (
+        "void make(void) { pthread_mutex_init(&m, 0); } void *w(void *p) { make(); return 0; } int main(void) { pthread_t t; make(); pthread_create(&t, 0, w, 0); LOCK UNLOCK return 0; }",
+        "1 not-owner",
+    ),
+    (
+        "int main(void) { g = __VERIFIER_nondet_int(); pthread_mutex_lock(&ms[g & 1]); pthread_mutex_unlock(&ms[g & 1]); return 0; }",
+        "1 not-owner",
+    ),
+    ("int main(void) { pthread_mutex_lock(&ms[1]); pthread_mutex_unlock(&ms[2]); return 0; }", "1 not-owner"),
+    (
+        "int main(void) { g = __VERIFIER_nondet_int(); pthread_mutex_lock(&ms[1]); pthread_mutex_lock(&ms[g & 1]); pthread_mutex_unlock(&ms[g & 1]); pthread_mutex_unlock(&ms[1]); return 0; }",
+        "2 not-owner",
+    ),
+    (
+        "void out(pthread_mutex_t *p) { pthread_mutex_unlock(p); } int main(void) { LOCK pthread_mutex_lock(&ms[0]); out(&m); UNLOCK out(&ms[0]); return 0; }",
+        "2 not-owner",
+    ),
+    ("int main(void) { pthread_rwlock_rdlock(&rw); pthread_rwlock_unlock(&rw); return 0; }", "1 not-owner"),
+    (
+        "void *w(void *p) { LOCK return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); UNLOCK return 0; }",
+        "1 not-owner",
+    ),
+];
+
+#[test]
+fn locks_that_are_held() {
+    let program = |text: &str| text.replace("UNLOCK", UNLOCK).replace("LOCK", LOCK);
+    compare(LOCKS.iter().map(|(text, expected)| (program(text), *expected)), possible);
+}
+
+const WORKER: &str = "void *w(void *p) { return 0; }";
+
+/// What stands around the start of threads, of which there may be four, and whether the bound may be met.
+const THREADS: &[(&str, &str)] = &[
+    ("int main(void) { pthread_t t; START return 0; }", ""),
+    ("int main(void) { pthread_t t; START START START return 0; }", ""),
+    ("int main(void) { pthread_t t; for (int i = 0; i < 2; i++) { START } return 0; }", ""),
+    (
+        "int main(void) { g = __VERIFIER_nondet_int(); pthread_t t; if (g) { START START } else { START } return 0; }",
+        "",
+    ),
+    ("void f(void) { pthread_t t; START } int main(void) { f(); f(); return 0; }", ""),
+    (
+        "void *v(void *p) { pthread_t t; START return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, v, 0); return 0; }",
+        "",
+    ),
+    ("int main(void) { pthread_t t; START START START START return 0; }", "4 bound-threads"),
+    ("int main(void) { pthread_t t; for (int i = 0; i < 4; i++) { START } return 0; }", "1 bound-threads"),
+    (
+        "int main(void) { pthread_t t; g = __VERIFIER_nondet_int(); for (int i = 0; i < g; i++) { START } return 0; }",
+        "1 bound-threads",
+    ),
+    ("int main(void) { pthread_t t; while (1) { START } return 0; }", "1 bound-threads"),
+    (
+        "int main(void) { g = __VERIFIER_nondet_int(); pthread_t t; again: START if (g) goto again; return 0; }",
+        "1 bound-threads",
+    ),
+    ("void f(void) { pthread_t t; START START } int main(void) { f(); f(); return 0; }", "2 bound-threads"),
+    (
+        "void f(int n) { pthread_t t; START if (n) f(n - 1); } int main(void) { g = __VERIFIER_nondet_int(); f(g); return 0; }",
+        "2 bound-depth, 1 bound-threads",
+    ),
+    (
+        "void *v(void *p) { pthread_t t; START return 0; } int main(void) { pthread_t t; for (int i = 0; i < 2; i++) pthread_create(&t, 0, v, 0); return 0; }",
+        "2 bound-threads",
+    ),
+    (
+        "void *v(void *p) { pthread_t t; pthread_create(&t, 0, v, 0); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, v, 0); return 0; }",
+        "2 bound-threads",
+    ),
+    (
+        "int main(void) { pthread_t t; for (int j = 0; j < 2; j++) for (int i = 0; i < 2; i++) { START } return 0; }",
+        "1 bound-threads",
+    ),
+];
+
+#[test]
+fn bounds_that_are_not_met() {
+    let program = |text: &str| format!("{WORKER} {}", text.replace("START", "pthread_create(&t, 0, w, 0);"));
+    compare(THREADS.iter().map(|(text, expected)| (program(text), *expected)), possible);
 }

@@ -849,6 +849,46 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "int main(void) { char b[4] = \"abc\", *s = \"abc\"; memcpy(b, s, 4); b[0] = 'x'; const char *t = \"abc\"; A(b[0] == 'x' && t[0] == 'a' && s[0] == 'a'); return 0; }",
         "fine",
     ),
+    (
+        "a mark in the low bit of a pointer",
+        "struct n { int v; struct n *next; } g; int main(void) { struct n *p = &g, *q = (struct n *)((unsigned long)p | 1); A((unsigned long)q & 1); A(!((unsigned long)p & 1)); A(p != q && (unsigned long)p != (unsigned long)q); struct n *r = (struct n *)((unsigned long)q & ~1ul); r->v = 3; A(g.v == 3 && (unsigned long)r == (unsigned long)p && (unsigned long)r != 0); return 0; }",
+        "fine",
+    ),
+    (
+        "marks on the heap",
+        "struct n { struct n *next; int v; }; int main(void) { struct n *a = malloc(sizeof *a), *b = malloc(sizeof *b); b->v = 5; a->next = (struct n *)((long)b | 2); int mark = (int)((long)a->next & 3); A(mark == 2); a->next = (struct n *)((long)a->next ^ 3); A(((unsigned long)a->next & 3) == 1); A(((struct n *)((long)a->next & ~(long)3))->v == 5); free(a); free(b); return 0; }",
+        "fine",
+    ),
+    (
+        "a marked pointer is none to follow",
+        "struct n { int v; } g; int main(void) { struct n *q = (struct n *)((unsigned long)&g | 1); return q->v; }",
+        "invalid-pointer",
+    ),
+    (
+        "more bits than are known",
+        "int g; int main(void) { return ((unsigned long)&g & 4) != 0; }",
+        "address-as-number",
+    ),
+    (
+        "the low bit of the address of a character",
+        "char g[4]; int main(void) { char *p = (char *)((unsigned long)&g[1] | 1); return *p; }",
+        "address-as-number",
+    ),
+    (
+        "null as a number",
+        "int g; int main(void) { int *p = 0, *q = &g; A((unsigned long)p == 0 && 0 != (unsigned long)q); A(((unsigned long)p & 1) == 0); return 0; }",
+        "fine",
+    ),
+    (
+        "an address as a number in a variable has no meaning",
+        "int g; int main(void) { unsigned long n = (unsigned long)&g; return n % 7; }",
+        "address-as-number",
+    ),
+    (
+        "the order of addresses as numbers",
+        "int g, h; int main(void) { return (unsigned long)&g < (unsigned long)&h; }",
+        "address-as-number",
+    ),
 ];
 
 /// Programs where pointers and `long` have 32 bits.

@@ -7,12 +7,20 @@
 //! | file | what it rules out |
 //! | --- | --- |
 //! | `ranges`, `values` | steps whose guards depend on a frame's own cells |
+//! | `held` | the unlocking of a lock that is not held |
+//! | `threads` | more threads than there can be |
+//! | `calls`, `facts` | what they share |
 
+mod calls;
+mod facts;
+mod held;
 mod ranges;
+mod threads;
 mod values;
 
 use pdnet_base::IndexVec;
 
+use self::calls::Calls;
 use crate::Net;
 use crate::flow::Flow;
 use crate::frames::Frames;
@@ -26,6 +34,9 @@ pub fn impossible(net: &Net) -> IndexVec<Transition, bool> {
     let Some(frames) = Frames::new(net) else { return found };
     let flow = Flow::new(net);
     let loops = Loops::new(net, &flow);
+    let calls = Calls::new(net);
     ranges::mark(net, &flow, &loops, &frames, &mut found);
+    held::mark(net, &flow, &calls, &mut found);
+    threads::mark(net, &flow, &loops, &calls, &mut found);
     found
 }

@@ -28,7 +28,6 @@ impl Slice {
         let interpreter = Interpreter::new(whole);
         let mut lift = Lift {
             slice: self,
-            whole,
             interpreter,
             marking: interpreter.initial(),
             steps: Vec::new(),
@@ -85,7 +84,6 @@ impl Slice {
 
 struct Lift<'a> {
     slice: &'a Slice,
-    whole: &'a Net,
     interpreter: Interpreter<'a>,
     marking: Marking,
     steps: Vec<Firing>,

@@ -30,6 +30,8 @@ pub struct Sliceable {
     pub calls: Vec<String>,
     /// Labels, with the function that they are in.
     pub labels: Vec<(String, String)>,
+    /// Whether there is the pointer `p0`.
+    pub has_pointer: bool,
 }
 
 /// A random program.
@@ -59,6 +61,9 @@ fn random_atom(rng: &mut Rng, program: &Sliceable, camp: usize) -> String {
     }
     if !program.conditions.is_empty() {
         others.push(format!("waiting({thread}, {})", rng.pick(&program.conditions)));
+    }
+    if program.has_pointer {
+        others.push(format!("p0 == &z{camp}"));
     }
     for _ in 0..2 {
         if !program.labels.is_empty() {
@@ -115,6 +120,8 @@ enum Kind {
     Deref,
     Repoint,
     Once,
+    Heap,
+    Operation,
     Input,
     Fault,
 }
@@ -155,6 +162,8 @@ const MENU: &[(Kind, usize, usize)] = &[
     (Kind::Deref, 25, 2),
     (Kind::Repoint, 12, 1),
     (Kind::Once, 6, 1),
+    (Kind::Heap, 8, 1),
+    (Kind::Operation, 8, 1),
     (Kind::Input, 15, 1),
     (Kind::Fault, 20, 2),
 ];
@@ -168,7 +177,6 @@ struct Features {
     record: Option<usize>,
     /// The camp of the lock that goes with the condition variable.
     condition: Option<usize>,
-    pointer: bool,
     /// Whether each thread function takes a pointer.
     takes_pointer: Vec<bool>,
     n_threads: usize,
@@ -272,7 +280,7 @@ impl Writer<'_> {
             self.out.values[camp].push(format!("z{camp}"));
         }
         if self.offers(Kind::Deref) || self.offers(Kind::Repoint) {
-            self.has.pointer = true;
+            self.out.has_pointer = true;
             let camp = self.rng.below(2);
             self.line(&format!("int *p0 = &z{camp};"));
         }

@@ -75,6 +75,10 @@ const CASES: &[(&str, &str)] = &[
     ),
     // Uses that need the value.
     (
+        "void *malloc(unsigned long); void free(void *); int main(void) { int n = __VERIFIER_nondet_int(); if (n < 1 || n > 3) return 0; int *p = malloc(n * sizeof(int)); p[n - 1] = 7; __pdnet_assert(p[n - 1] == 7); free(p); return 0; }",
+        "-1..4 65; holds",
+    ),
+    (
         "int a[5]; int main(void) { int x = __VERIFIER_nondet_int(); __VERIFIER_assume(x >= 0 && x < 5); a[x] = 1; __pdnet_assert(a[4] == (x == 4)); return 0; }",
         "-1..5; holds",
     ),

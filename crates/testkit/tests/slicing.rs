@@ -1,7 +1,7 @@
 //! Slices give the answers of the whole: random programs of which much can be cut, times random formulas and
 //! checks, times fairness, times all methods of slicing; and random nets.
 //!
-//! `PDNET_SEED=7 PDNET_PROGRAMS=10000 cargo test --release -p pdnet-testkit --test slicing` tries others, and more.
+//! `PDNET_SEED=7 PDNET_PROGRAMS=10000 cargo test -p pdnet-testkit --test slicing` tries others, and more.
 
 mod sliced;
 
@@ -17,24 +17,37 @@ use pdnet_source::SourceMap;
 use pdnet_testkit::{
     ReachableGraph, check_engine, compare, random_sliceable, random_sliceable_formula, shrink_lines,
 };
-use sliced::{Ask, Asking, Class, METHODS, PLAIN, Tally, answers, asked, class_of, is_cut_short, judge};
+use sliced::{
+    Ask, Asking, Class, METHODS, PLAIN, Tally, Wrong, answers, asked, class_of, is_cut_short, judge,
+};
 
 /// In each of two tests.
-const N_PROGRAMS: usize = 500;
+const N_PROGRAMS: usize = 1200;
 /// Programs with more states are passed over; most have far fewer.
 const LIMIT: u64 = 3000;
 /// Programs with fewer markings are given to the reference, too.
 const TINY: usize = 150;
+/// One failure says less than several: the search goes on after it. `PDNET_FAILURES` asks for more.
+const MAX_FAILURES: usize = 3;
 /// In all.
 const N_NETS: usize = 300;
 
+fn number_from(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok().and_then(|n| n.parse().ok())
+}
+
+fn max_failures() -> usize {
+    number_from("PDNET_FAILURES").unwrap_or(MAX_FAILURES)
+}
+
 fn n_programs() -> usize {
-    let asked = std::env::var("PDNET_PROGRAMS").ok().and_then(|n| n.parse::<usize>().ok());
-    asked.map_or(N_PROGRAMS, |n| n.div_ceil(2))
+    number_from("PDNET_PROGRAMS").map_or(N_PROGRAMS, |n| n.div_ceil(2))
 }
 
 /// What programs must have, a few in a hundred each.
-const FEATURES: [&str; 38] = [
+const FEATURES: [&str; 40] = [
+    "malloc(",
+    "__sync_",
     "while (1) {\n}",
     "while (1) {\ng",
     "for (int",
@@ -96,7 +109,7 @@ enum Result {
 struct Failure {
     question: Option<usize>,
     method: Option<Method>,
-    text: String,
+    wrong: Wrong,
 }
 
 fn random_case(rng: &mut Rng) -> Case {
@@ -135,7 +148,8 @@ fn random_case(rng: &mut Rng) -> Case {
 
 /// Compares all slices of a program with it. `methods` are those to try.
 fn compare_case(case: &Case, methods: &[Method]) -> std::result::Result<Result, Failure> {
-    let of_all = |text: String| Failure { question: None, method: None, text };
+    let of_all =
+        |text: String| Failure { question: None, method: None, wrong: Wrong { text, slice: String::new() } };
     let (net, properties) = asked(&case.program, &case.questions, &case.options).map_err(of_all)?;
     let whole = answers(PLAIN, &net, &properties, case.fairness, LIMIT);
     if whole.iter().any(|outcome| is_cut_short(&outcome.verdict)) {
@@ -152,25 +166,29 @@ fn compare_case(case: &Case, methods: &[Method]) -> std::result::Result<Result, 
         let asking = Asking { fairness: case.fairness, method, engine: case.engine, states: 4 * LIMIT };
         for (number, property) in properties.iter().enumerate() {
             let (found, _) = judge(&net, std::slice::from_ref(property), &whole[number..=number], asking)
-                .map_err(|(_, text)| Failure { question: Some(number), method: Some(method), text })?;
+                .map_err(|wrong| Failure { question: Some(number), method: Some(method), wrong })?;
             tally.add(&found);
         }
-        let (found, _) = judge(&net, &properties, &whole, asking).map_err(|(_, text)| Failure {
+        let (found, _) = judge(&net, &properties, &whole, asking).map_err(|wrong| Failure {
             question: None,
             method: Some(method),
-            text,
+            wrong,
         })?;
         tally.add(&found);
     }
     Ok(Result::Compared(tally, whole.iter().map(|outcome| class_of(&outcome.verdict)).collect()))
 }
 
-/// A smaller case that fails with the same method, and how.
+/// A smaller case that fails with the same method in the same way.
 fn shrink_case(case: &Case, failure: Failure) -> (Case, Failure) {
     let Some(method) = failure.method else { return (case.clone(), failure) };
+    let kind = failure.wrong.kind();
     let fails = |candidate: &Case| {
+        if !gives_results(&candidate.program) {
+            return None;
+        }
         let found = compare_case(candidate, &[method]).err()?;
-        found.method.is_some().then_some(found)
+        (found.method.is_some() && found.wrong.kind() == kind).then_some(found)
     };
     let (mut best, mut failure) = (case.clone(), failure);
     if let Some(number) = failure.question {
@@ -207,6 +225,23 @@ fn shrink_case(case: &Case, failure: Failure) -> (Case, Failure) {
     (best, failure)
 }
 
+/// Whether all functions with a result end with a `return`. Where one does not, its result is any, and a smaller
+/// program would be about that.
+fn gives_results(program: &str) -> bool {
+    let (mut depth, mut before) = (0_usize, "");
+    let mut is_needed = false;
+    program.lines().all(|line| {
+        if depth == 0 && line.ends_with('{') {
+            is_needed = line.starts_with("int ") && !line.starts_with("int main");
+        }
+        depth = depth.saturating_sub(usize::from(line.starts_with('}'))) + usize::from(line.ends_with('{'));
+        let ends = depth == 0 && line == "}";
+        let is_fine = !(ends && is_needed) || before.starts_with("return");
+        before = line;
+        is_fine
+    })
+}
+
 /// Cases with fewer questions, or with a part of a formula.
 fn simpler_questions(case: &Case) -> Vec<Case> {
     let mut simpler = Vec::new();
@@ -236,7 +271,7 @@ fn shown(case: &Case, failure: &Failure) -> String {
     let options = &case.options;
     format!(
         "{}\nmethod {:?}, fairness {}, {:?}, spurious {}, depth {}, engine for the slice {:?}\nquestions: {}\n{}",
-        failure.text,
+        failure.wrong.text,
         failure.method,
         case.fairness,
         options.atomicity,
@@ -264,6 +299,7 @@ fn compare_programs(seed: u64) {
     let mut tally = Tally::default();
     // Formulas, and checks.
     let mut classes = [[0_usize; 3]; 2];
+    let mut failures = Vec::new();
     let mut features = [0_usize; FEATURES.len()];
     for number in 0..n_programs() as u64 {
         let case_seed = seed.wrapping_mul(1_000_003).wrapping_add(number);
@@ -282,16 +318,19 @@ fn compare_programs(seed: u64) {
                 }
             }
             Err(failure) => {
-                let before = shown(&case, &failure);
                 let (smaller, failure) = shrink_case(&case, failure);
-                panic!(
-                    "seed {seed}, case seed {case_seed}\n{}\n\nbefore shrinking: {before}",
-                    shown(&smaller, &failure)
-                );
+                let slice = if failures.is_empty() { failure.wrong.slice.as_str() } else { "" };
+                let text = shown(&smaller, &failure);
+                failures.push(format!("seed {seed}, case seed {case_seed}\n{text}{slice}"));
+                if failures.len() >= max_failures() {
+                    break;
+                }
             }
         }
     }
     let summary = format!("{n_compared} compared, {n_large} large, verdicts {classes:?}, {tally:?}");
+    let all = format!("{} failures; {summary}\n\n{}", failures.len(), failures.join("\n\n"));
+    assert!(failures.is_empty(), "{all}");
     // A suite in which nearly all verdicts are the same, or nearly all programs too large, finds little.
     assert!(n_compared * 4 >= n_programs() * 3, "seed {seed}: {summary}");
     for [holds, violated, unknown] in classes {
@@ -301,6 +340,8 @@ fn compare_programs(seed: u64) {
     for (count, feature) in features.iter().zip(FEATURES) {
         assert!(count * 300 > n_compared, "seed {seed}: {feature:?} in {count} programs; {summary}");
     }
+    // Nor do slices that cut nothing.
+    assert!(tally.smaller * 2 > tally.slices && tally.slice_states < tally.whole_states, "{summary}");
     // A run that cannot be shown in the whole program costs another search.
     assert!(tally.open * 10 <= tally.violated, "seed {seed}: {summary}");
     if std::env::var_os("PDNET_PROGRAMS").is_some() {
@@ -318,6 +359,11 @@ struct Sliced {
     method: Method,
     engine: Explicit,
     tally: RefCell<Tally>,
+}
+
+/// A panic that is not printed: shrinking causes many.
+fn quiet_panic(text: String) -> ! {
+    std::panic::resume_unwind(Box::new(text))
 }
 
 impl Engine for Sliced {
@@ -339,7 +385,7 @@ impl Engine for Sliced {
         let verdict = |number: usize| {
             let (tally, mut verdicts) =
                 judge(net, std::slice::from_ref(&properties[number]), &whole[number..=number], asking)
-                    .unwrap_or_else(|(_, text)| panic!("{}: {text}", properties[number].text));
+                    .unwrap_or_else(|wrong| quiet_panic(format!("{}: {wrong}", properties[number].text)));
             self.tally.borrow_mut().add(&tally);
             match (&whole[number].verdict, verdicts.remove(0)) {
                 // The suite knows nothing of slices that know more.
@@ -350,7 +396,8 @@ impl Engine for Sliced {
             }
         };
         let verdicts: Vec<Verdict> = (0..properties.len()).map(verdict).collect();
-        let (tally, _) = judge(net, properties, &whole, asking).unwrap_or_else(|(_, text)| panic!("{text}"));
+        let (tally, _) = judge(net, properties, &whole, asking)
+            .unwrap_or_else(|wrong| quiet_panic(format!("together: {wrong}")));
         self.tally.borrow_mut().add(&tally);
         let stats = whole.iter().map(|outcome| outcome.stats);
         verdicts.into_iter().zip(stats).map(|(verdict, stats)| Outcome { verdict, stats }).collect()

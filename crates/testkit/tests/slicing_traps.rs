@@ -53,6 +53,8 @@ fn walk(traps: &[Trap]) {
             }
         }
     }
+    // A trap from which nothing is cut would catch nothing.
+    assert!(tally.smaller * 2 > tally.slices, "{tally:?}");
     assert!(wrong.is_empty(), "{} wrong answers\n\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
@@ -79,7 +81,7 @@ fn ask(trap: &Trap, text: &str, expected: &str, tally: &mut Tally) -> Result<(),
         for method in METHODS {
             for engine in [PLAIN, Explicit::default()] {
                 let asking = Asking { fairness, method, engine, states: LIMIT };
-                let (found, _) = judge(&net, &properties, &whole, asking).map_err(|(_, wrong)| {
+                let (found, _) = judge(&net, &properties, &whole, asking).map_err(|wrong| {
                     format!("{text}, fairness {fairness}, method {method:?}, {engine:?}: {wrong}")
                 })?;
                 tally.add(&found);

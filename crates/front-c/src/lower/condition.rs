@@ -82,7 +82,8 @@ impl Lowerer<'_> {
             return self.int_type_of(from).is_some();
         }
         if matches!((from, to), (Type::Pointer(_), Type::Int(_))) {
-            return false;
+            // An address is not zero as a number either; of a part of it nothing is known.
+            return self.int_type_of(to).is_some_and(|to| to.bits == self.pointer_bits());
         }
         match (self.int_type_of(from), self.int_type_of(to)) {
             (Some(from), Some(to)) => to.bits >= from.bits,

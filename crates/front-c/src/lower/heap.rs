@@ -31,6 +31,8 @@ const USED: i64 = 2;
 const ALIVE: i64 = 4;
 /// What the size is multiplied by.
 const UNIT: i64 = 8;
+/// The most elements for which there is room because constants of the program say so.
+const MAX_ROOM: u64 = 1 << 10;
 /// The largest block whose cells can be set back in one step.
 const MAX_BLOCK: u64 = 1 << 16;
 
@@ -40,7 +42,11 @@ impl Lowerer<'_> {
         let data = &self.survey.points_to.sites[site];
         let element = data.element.clone().unwrap_or(Type::Int(IntKind::Char));
         let size = size_of(self.program, &element).unwrap_or(1).max(1);
-        let count = data.size.map_or(u64::from(self.options.max_elements), |bytes| bytes.div_ceil(size));
+        let room = || {
+            let known = data.most.map_or(0, |bytes| bytes.div_ceil(size));
+            known.min(MAX_ROOM).max(u64::from(self.options.max_elements))
+        };
+        let count = data.size.map_or_else(room, |bytes| bytes.div_ceil(size));
         if count == 1 {
             return element;
         }
@@ -153,7 +159,9 @@ impl Lowerer<'_> {
         });
         let has_room = binary(BinaryOp::Lt, slot.clone(), Expr::Const(n_slots));
         let capacity = Expr::Const(i64::try_from(shape.size).unwrap_or(i64::MAX));
-        let fits = Expr::both(has_room, Expr::binary(BinaryOp::Le, IntType::U64, bytes.clone(), capacity));
+        // The size first: it is read in any case, so that what is known of an input there counts.
+        let is_small = Expr::binary(BinaryOp::Le, IntType::U64, bytes.clone(), capacity);
+        let fits = Expr::both(is_small, has_room);
         let text = self.text(span);
         let next = self.fresh_place(span);
         let old = state(slot.clone());

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pdnet_base::Idx as _;
 use pdnet_source::Span;
 
+use super::largest::Largest;
 use super::shape::{self, Spot};
 use crate::tree::{
     Callee, Expr, ExprKind, Function, Init, Lvalue, LvalueKind, Program, Stmt, StmtKind, Storage, Variable,
@@ -42,6 +43,8 @@ pub(crate) struct Site {
     pub(crate) function: Function,
     /// How many bytes it allocates, where that is constant.
     pub(crate) size: Option<u64>,
+    /// How many it allocates at most, as far as that is known.
+    pub(crate) most: Option<u64>,
     /// The type of the objects in it, as far as the program shows it.
     pub(crate) element: Option<Type>,
     /// All of it is 0 at first.
@@ -79,6 +82,8 @@ pub(crate) struct PointsTo {
     pub(crate) run_once: BTreeSet<Function>,
     /// Objects whose address is a value somewhere, in the order of their numbers.
     numbers: BTreeMap<Home, i64>,
+    /// How large integers in variables can be.
+    largest: Largest,
     /// The types of pointers to objects, where a cast made them.
     seen_as: BTreeMap<Home, Vec<Type>>,
     /// Objects of which a part is looked at through a pointer to a type that does not fit.
@@ -419,7 +424,10 @@ impl Analysis<'_> {
     fn init(&mut self, variable: Variable, init: &Init) {
         let to = [Home::Variable(variable)].into();
         match init {
-            Init::Value(value) => self.store(&to, value),
+            Init::Value(value) => {
+                self.changed |= self.found.largest.assign(variable, value);
+                self.store(&to, value);
+            }
             Init::List(items) => items.iter().for_each(|(_, value)| self.store(&to, value)),
             Init::Sync(_) => {}
         }
@@ -511,11 +519,23 @@ impl Analysis<'_> {
                 self.expr(otherwise);
             }
             ExprKind::Assign(target, value) | ExprKind::CompoundAssign { target, value, .. } => {
+                if let LvalueKind::Variable(variable) = target.kind {
+                    let largest = &mut self.found.largest;
+                    self.changed |= match &expr.kind {
+                        ExprKind::Assign(..) => largest.assign(variable, value),
+                        _ => largest.forget(variable),
+                    };
+                }
                 self.lvalue(target);
                 let to = self.found.objects(self.program, target);
                 self.store(&to, value);
             }
-            ExprKind::Step { target, .. } => self.lvalue(target),
+            ExprKind::Step { target, .. } => {
+                if let LvalueKind::Variable(variable) = target.kind {
+                    self.changed |= self.found.largest.forget(variable);
+                }
+                self.lvalue(target);
+            }
             ExprKind::Call(callee, arguments) => self.call(callee, arguments, expr),
             ExprKind::Statement(stmts) => self.stmts(stmts),
         }
@@ -602,6 +622,7 @@ impl Analysis<'_> {
             for (&parameter, argument) in data.params.iter().zip(arguments) {
                 let what = self.value(argument);
                 self.add_contents(&[Home::Variable(parameter)].into(), &what);
+                self.changed |= self.found.largest.assign(parameter, argument);
             }
         }
     }
@@ -701,7 +722,15 @@ impl Analysis<'_> {
     }
 
     fn allocate(&mut self, name: &str, arguments: &[Expr], call: &Expr) {
-        if self.found.site_numbers.contains_key(&key(call.span)) {
+        let largest = |at: usize| arguments.get(at).and_then(|size| self.found.largest.of(size));
+        let most = match name {
+            "calloc" => largest(0).zip(largest(1)).and_then(|(n, size)| n.checked_mul(size)),
+            "realloc" | "aligned_alloc" | "memalign" => largest(1),
+            _ => largest(0),
+        };
+        if let Some(&number) = self.found.site_numbers.get(&key(call.span)) {
+            // What is known in the last round counts.
+            self.found.sites[number].most = most;
             return;
         }
         let number = self.found.sites.len();
@@ -716,6 +745,7 @@ impl Analysis<'_> {
             span: call.span,
             function: self.at,
             size,
+            most,
             element: None,
             is_zeroed,
             is_sure: false,

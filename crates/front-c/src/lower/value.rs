@@ -231,6 +231,12 @@ impl Lowerer<'_> {
             ExprKind::Unsupported(what) => self.refuse(expr.span, &format!("{what}:")),
             ExprKind::Unary(op, operand) => self.unary(*op, operand),
             ExprKind::Binary(op, left, right) => {
+                if let Some(bits) = self.tag_bits(expr) {
+                    return bits;
+                }
+                if let Some(equality) = self.tagged_equality(expr) {
+                    return self.value(&equality);
+                }
                 let mut l = self.value(left);
                 let r = self.class(right);
                 if (r.steps && !self.is_stable(&l)) || (r.shared && self.is_shared_expr(&l)) {
@@ -445,6 +451,13 @@ impl Lowerer<'_> {
             && self.int_type_of(&operand.ty).is_some_and(|ty| ty.bits == self.pointer_bits())
         {
             return self.value(inner);
+        }
+        let is_truth = expr.ty == Type::Int(IntKind::Bool);
+        if (is_truth || matches!(expr.ty, Type::Pointer(_)))
+            && let Some(tagged) = self.tagged(operand)
+        {
+            let address = self.tagged_value(&tagged);
+            return if is_truth { Expr::truth(address) } else { address };
         }
         let value = self.value(operand);
         self.converted(value, &operand.ty, &expr.ty, expr.span)

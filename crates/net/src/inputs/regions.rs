@@ -137,11 +137,17 @@ impl Regions {
             for step in analysis.moves[transition].iter().filter(|step| step.from.is_some()) {
                 let Some(mut values) = analysis.values(transition, step) else { continue };
                 let feasible = data.guard.as_ref().is_none_or(|guard| narrow(guard, true, &mut values));
+                let bounds = step.from.and_then(|from| analysis.known.get(&from));
                 for (number, arc) in data.arcs.iter().enumerate() {
-                    if let ArcData::Read { place, key, var, when: None } = arc
+                    if let ArcData::Read { place, key, var, when } = arc
                         && *key == step.token
                         && analysis.private.contains(place)
-                        && let Some(&range) = values.get(var)
+                        // Where an arc does not count, its variable is 0, and the guard may be true of that: it
+                        // says nothing of the cell. What is known of the cell before the step does.
+                        && let Some(&range) = match when {
+                            None => values.get(var),
+                            Some(_) => bounds.and_then(|bounds| bounds.get(place)),
+                        }
                         && feasible
                         && range != limits(analysis.type_of(*place))
                     {

@@ -267,10 +267,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Memory that is used as objects of several types, one after the other or side by side.
+    /// Memory that is used as objects of several types, one after the other or side by side, or before it is written.
     pub(super) fn storage(&mut self) {
         let (lhs, value, b) = (self.lvalue(false), self.int(1), self.fresh("m"));
-        let text = match self.rng.below(6) {
+        let text = match self.rng.below(8) {
             0 => format!(
                 "char {b}[16]; *(int *){b} = {value}; *(long *)({b} + 8) = 5; {b}[1] ^= 3; {lhs} = *(int *){b} + {b}[8];"
             ),
@@ -285,6 +285,13 @@ impl Writer<'_> {
             ),
             4 => format!(
                 "struct n@ *{b} = take@(sizeof *{b}); {b}->v = {value}; {b}->next = {b}; {b}->c = 3; {lhs} = {b}->next->v - {b}->c; free({b});"
+            ),
+            // What was never written is read, and nothing depends on it.
+            5 => format!(
+                "struct n@ *{b} = malloc(sizeof *{b}); {b}->v = {value}; struct n@ c{b} = *{b}; {lhs} = c{b}.v + ({b}->c & 0) + (c{b}.c & 0); free({b});"
+            ),
+            6 => format!(
+                "int u{b}[3], *{b} = u{b}; {b}[1] = {value}; {b}[0] &= 0; {lhs} = {b}[1] + {b}[0] + (u{b}[2] & 0);"
             ),
             _ => format!(
                 "struct flex@ *{b} = malloc(sizeof *{b} + 4 * sizeof {b}->d[0]); {b}->n = 3; for (int i = 0; i <= {b}->n; i++) {b}->d[i] = {value} + i; short *d{b} = {b}->d + 1; {lhs} = {b}->d[3] - d{b}[-1] + *d{b} + {b}->n; free({b});"

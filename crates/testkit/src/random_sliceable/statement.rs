@@ -137,8 +137,26 @@ impl Writer<'_> {
             {
                 self.call(place, kind, camp);
             }
-            Kind::Deref | Kind::Repoint if self.has.pointer => self.pointer(place, kind, camp),
+            Kind::Deref | Kind::Repoint if self.out.has_pointer => self.pointer(place, kind, camp),
             Kind::Once if may_block && place.may_call => self.line("pthread_once(&o0, init);"),
+            Kind::Heap => {
+                let block = self.fresh("k");
+                let (value, target) = (self.expr(place, camp), self.value(place, camp));
+                self.line(&format!("int *{block} = malloc(sizeof(int));"));
+                self.line(&format!("*{block} = ({value}) % 3;"));
+                self.line(&format!("{target} = *{block};"));
+                if self.rng.chance(70) {
+                    self.line(&format!("free({block});"));
+                }
+            }
+            Kind::Operation if self.rng.chance(50) => {
+                self.line(&format!("__sync_fetch_and_xor(&z{camp}, 1);"));
+            }
+            Kind::Operation if opens => {
+                self.line(&format!("if (__sync_bool_compare_and_swap(&z{camp}, 0, 1)) {{"));
+                self.block(place);
+                self.line("}");
+            }
             Kind::Input => {
                 let value = self.value(place, camp);
                 self.line(&format!("{value} = __VERIFIER_nondet_bool();"));
@@ -340,7 +358,7 @@ impl Writer<'_> {
         match self.rng.below(4) {
             0 if self.has.array.is_some() => self.line(&format!("a0[{value} + 1] = 1;")),
             1 if !self.out.mutexes.is_empty() => self.line(&format!("pthread_mutex_unlock(&m{camp});")),
-            2 if self.has.pointer => self.guarded(&format!("{value} == 1"), "p0 = 0;"),
+            2 if self.out.has_pointer => self.guarded(&format!("{value} == 1"), "p0 = 0;"),
             _ => self.line(&format!("{target} = 2 / (1 - {value}) & 1;")),
         }
     }

@@ -197,23 +197,47 @@ pub(crate) struct Asking {
     pub(crate) states: u64,
 }
 
-/// Slices a net for some properties together, and compares the answers with those of the whole net. An error
-/// is what is wrong, and with which property.
+/// What is wrong with a slice.
+#[derive(Clone, Debug)]
+pub(crate) struct Wrong {
+    pub(crate) text: String,
+    /// The slice, where there is one, in its text form.
+    pub(crate) slice: String,
+}
+
+impl Wrong {
+    /// The first line without numbers: what is wrong, wherever it is.
+    #[allow(dead_code, reason = "not all tests shrink")]
+    pub(crate) fn kind(&self) -> String {
+        let line = self.text.lines().next().unwrap_or_default();
+        line.chars().filter(|c| !c.is_ascii_digit()).collect()
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nslice:\n{}", self.text, self.slice)
+    }
+}
+
+/// Slices a net for some properties together, and compares the answers with those of the whole net.
 pub(crate) fn judge(
     net: &Net,
     properties: &[Property],
     whole: &[Outcome],
     asking: Asking,
-) -> Result<(Tally, Vec<Verdict>), (usize, String)> {
+) -> Result<(Tally, Vec<Verdict>), Wrong> {
     let Asking { fairness, method, engine, states } = asking;
     let guarded = catch_unwind(AssertUnwindSafe(|| {
         let slice = slice(net, properties, fairness, method);
         let broken = verify_net(&slice.net);
         if !broken.is_empty() {
-            return Err((0, format!("the slice breaks rules of nets: {broken:?}\n{}", slice.net)));
+            let text = format!("the slice breaks rules of nets: {broken:?}");
+            return Err(Wrong { text, slice: slice.net.to_string() });
         }
         if slice.properties.len() != properties.len() {
-            return Err((0, format!("{} properties of the slice", slice.properties.len())));
+            let text = format!("{} properties of the slice", slice.properties.len());
+            return Err(Wrong { text, slice: slice.net.to_string() });
         }
         let outcomes = answers(engine, &slice.net, &slice.properties, fairness, states);
         let mut tally = Tally { slices: 1, ..Tally::default() };
@@ -228,7 +252,10 @@ pub(crate) fn judge(
                     other => format!("{:?}", class_of(other)),
                 };
                 let (before, after) = (shown(&whole.verdict), shown(&outcome.verdict));
-                (number, format!("{text}; whole net: {before}, slice: {after}\nslice:\n{}", slice.net))
+                Wrong {
+                    text: format!("{text}; whole net: {before}, slice: {after}"),
+                    slice: slice.net.to_string(),
+                }
             };
             let (expected, found) = (class_of(&whole.verdict), class_of(&outcome.verdict));
             if is_cut_short(&outcome.verdict) {
@@ -267,6 +294,6 @@ pub(crate) fn judge(
     guarded.unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("(no message)");
-        Err((0, format!("panic: {text}")))
+        Err(Wrong { text: format!("panic: {text}"), slice: String::new() })
     })
 }

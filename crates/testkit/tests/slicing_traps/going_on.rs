@@ -35,6 +35,27 @@ pub(crate) const TRAPS: &[Trap] = &[
         asks: &[("F x == 1", "v"), ("G x == 0", "v"), ("G (x == 1 -> u == 0)", "h")],
     },
     Trap {
+        // f never returns, so that there is no second call.
+        name: "a callee that ends the process, in nested calls",
+        program: "int x, u; int f(int k) { exit(0); } int main(void) { x = f(f(u)); x = 1; return 0; }",
+        asks: &[("F x == 1", "v"), ("G x == 0", "h"), ("F end", "h"), ("F deadlock", "v"), ("F G call(f)", "v")],
+    },
+    Trap {
+        // The thread never returns from its callee, and main waits.
+        name: "a join of a thread whose callee never returns",
+        program: "int x; void g(void) { } void f(void) { while (1); } void *a(void *p) { f(); return 0; }
+            int main(void) { pthread_t t; pthread_create(&t, 0, a, 0); pthread_join(t, 0); g(); x = 1; return 0; }",
+        asks: &[("F G call(g)", "v"), ("F x == 1", "v"), ("G x == 0", "h"), ("F terminated(a)", "v")],
+    },
+    Trap {
+        // The thread that would give the result never ends.
+        name: "the result of a thread that never ends",
+        program: "int x; void *a(void *p) { while (1); return 0; }
+            int main(void) { pthread_t t; void *r = 0; pthread_create(&t, 0, a, 0); pthread_join(t, &r);
+                x = (int)(long)r; return 0; }",
+        asks: &[("assert", "h"), ("memory", "h"), ("F x == 1", "v"), ("G x == 0", "h")],
+    },
+    Trap {
         // If a is first, main waits forever.
         name: "a lock that is never given back",
         program: "int x, u; pthread_mutex_t m; void *a(void *p) { pthread_mutex_lock(&m); u = 1; return 0; }
@@ -130,6 +151,21 @@ pub(crate) const TRAPS: &[Trap] = &[
         program: "int x, b[2], i = 2; void *a(void *p) { b[i] = 1; return 0; }
             int main(void) { pthread_t t; pthread_create(&t, 0, a, 0); x = 1; __pdnet_assert(x != 2); return 0; }",
         asks: &[("G x != 2", "u"), ("assert", "u"), ("memory", "v"), ("locks", "u"), ("G x == 0", "v")],
+    },
+    Trap {
+        // Main's frame may be gone when the thread writes into it.
+        name: "a local of a thread that has ended",
+        program: "int x; void *a(void *p) { int *q = p; *q = 1; return 0; }
+            int main(void) { pthread_t t; int v = 0; pthread_create(&t, 0, a, &v); x = 1; pthread_exit(0); }",
+        asks: &[("memory", "v"), ("locks", "u"), ("G x != 2", "u"), ("assert", "u"), ("G x == 0", "v")],
+    },
+    Trap {
+        // The frame of the callee is gone when the thread writes into it, if the thread is late.
+        name: "a local of a function that has returned",
+        program: "int x; pthread_t t; void *a(void *p) { int *q = p; *q = 1; return 0; }
+            void start(void) { int v = 0; pthread_create(&t, 0, a, &v); }
+            int main(void) { start(); x = 1; pthread_join(t, 0); return 0; }",
+        asks: &[("memory", "v"), ("locks", "u"), ("G x != 2", "u"), ("assert", "u"), ("G x == 0", "v")],
     },
     Trap {
         // The assumption fails. Main waits for that thread, and no run goes on forever; an assertion before it

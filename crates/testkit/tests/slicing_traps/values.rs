@@ -47,6 +47,13 @@ pub(crate) const TRAPS: &[Trap] = &[
         asks: &[("F x == 1", "h"), ("G x != 5", "h"), ("G u != 5", "v"), ("F G u == 1", "h")],
     },
     Trap {
+        // f gives no value, so that it may be any; the run that is shown has to choose one.
+        name: "a result that nobody gives",
+        program: "int x, u; int f(int k) { } void *a(void *p) { u = f(f(2)) ? 1 : 0; return 0; }
+            int main(void) { pthread_t t; pthread_create(&t, 0, a, 0); pthread_join(t, 0); x = u; return 0; }",
+        asks: &[("G x == 0", "v"), ("F x == 1", "v"), ("F end", "h"), ("F G call(f)", "v")],
+    },
+    Trap {
         name: "a static local",
         program: "int x; int next(void) { static int n; n = n + 1; return n; }
             int main(void) { next(); x = next(); return 0; }",
