@@ -272,6 +272,12 @@ impl<'f, 'n> Closure<'f, 'n> {
         {
             return;
         }
+        if let Some(function) = crate::facts::frame_of(net, place) {
+            // The end of a frame writes its cells too: they go back to their initial values.
+            for end in self.facts.frame_ends(function) {
+                self.keep(end, true, || Reason::Writes(place, statement));
+            }
+        }
         for &writer in &self.facts.writers[place] {
             let data = &net.transitions[writer];
             let touches = data.arcs.iter().any(|arc| match arc {
