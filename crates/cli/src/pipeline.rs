@@ -61,7 +61,8 @@ pub(crate) fn check(
     let cache = open_cache(args, session, engine);
     let cache = cache.as_ref();
     let fairness = args.fair.into();
-    let search_in = |net| Search { session, engine, net, limits: &limits, display, slicing, cache };
+    let (limits, warns) = (&limits, !args.quiet);
+    let search_in = |net| Search { session, engine, net, limits, display, slicing, cache, warns };
     let mut answers = search_in(&model.net).answer(&model.properties, fairness, "search")?;
     if answers.settled.iter().any(needs_unset) && !options.uninitialised {
         // Some run reads memory that was never written. Only for such programs there is a net in which it has
@@ -224,7 +225,9 @@ fn open_cache(args: &CheckArgs, session: &Session, engine: &dyn Engine) -> Optio
     match Cache::open(folder, engine.name(), &crate::engine::reductions(args.reduce)) {
         Ok(cache) => Some(cache),
         Err(why) => {
-            session.show(&[Diagnostic::warning("cache", why)]);
+            if !args.quiet {
+                session.show(&[Diagnostic::warning("cache", why)]);
+            }
             None
         }
     }

@@ -26,6 +26,8 @@ pub(crate) struct Search<'a> {
     pub(crate) slicing: Option<Slicing>,
     /// Answers of earlier runs.
     pub(crate) cache: Option<&'a Cache>,
+    /// Whether to say what is wrong with them.
+    pub(crate) warns: bool,
 }
 
 impl Search<'_> {
@@ -200,6 +202,7 @@ mod tests {
             display: Display::Hidden,
             slicing: None,
             cache,
+            warns: false,
         };
         action(&search)
     }

@@ -324,7 +324,9 @@ impl Search<'_> {
 
     /// Says what is wrong with the cache.
     fn warn(&self, why: String) {
-        self.session.show(&[Diagnostic::warning("cache", why)]);
+        if self.warns {
+            self.session.show(&[Diagnostic::warning("cache", why)]);
+        }
     }
 
     /// Whether there is no time left, or the user wants to stop: slicing would only keep him waiting.

@@ -310,6 +310,8 @@ fn a_folder_that_cannot_be_used_is_no_reason_not_to_check() {
     let outcome = folder.pdnet(&["check", "p.c", "--check", "assert", "--cache", "p.c/cache"]);
     assert_eq!(outcome.code, 0, "{}{}", outcome.stdout, outcome.stderr);
     assert!(outcome.stderr.contains("warning[cache]"), "{}", outcome.stderr);
+    let quiet = folder.pdnet(&["check", "p.c", "--check", "assert", "--cache", "p.c/cache", "--quiet"]);
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""));
     // A folder in the place of an entry.
     folder.cached();
     let [entry] = folder.entries().try_into().expect("one entry");

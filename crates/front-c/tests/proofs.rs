@@ -13,7 +13,7 @@ const PRELUDE: &str = "\
 typedef unsigned long pthread_t; typedef struct { int k; } pthread_mutex_t; typedef struct { int k; } pthread_cond_t;
 typedef unsigned long size_t;
 int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
-int pthread_detach(pthread_t); void pthread_exit(void *);
+int pthread_detach(pthread_t); pthread_t pthread_self(void); void pthread_exit(void *);
 int pthread_mutex_init(pthread_mutex_t *, const void *); int pthread_mutex_destroy(pthread_mutex_t *);
 int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *);
 int pthread_mutex_trylock(pthread_mutex_t *);
@@ -383,4 +383,66 @@ const THREADS: &[(&str, &str)] = &[
 fn bounds_that_are_not_met() {
     let program = |text: &str| format!("{WORKER} {}", text.replace("START", "pthread_create(&t, 0, w, 0);"));
     compare(THREADS.iter().map(|(text, expected)| (program(text), *expected)), possible);
+}
+
+/// Programs with the worker `w`, where `START` and `JOIN` stand for those of `t`, and the joins that may fail.
+const HANDLES: &[(&str, &str)] = &[
+    ("int main(void) { pthread_t t; START JOIN return 0; }", ""),
+    ("pthread_t t; int main(void) { START JOIN return 0; }", ""),
+    (
+        "int main(void) { pthread_t t, u; START pthread_create(&u, 0, w, 0); JOIN pthread_join(u, 0); return 0; }",
+        "",
+    ),
+    (
+        "int main(void) { pthread_t t[2]; pthread_create(&t[0], 0, w, 0); pthread_create(&t[1], 0, w, 0); pthread_join(t[0], 0); pthread_join(t[1], 0); return 0; }",
+        "",
+    ),
+    ("int main(void) { pthread_t t; START g++; pthread_detach(t); return 0; }", ""),
+    ("int main(void) { pthread_t t; for (int i = 0; i < 2; i++) { START JOIN } return 0; }", ""),
+    ("void f(void) { pthread_t t; START JOIN } int main(void) { f(); return 0; }", ""),
+    ("int main(void) { pthread_t t; JOIN return 0; }", "1 no-thread"),
+    ("int main(void) { pthread_t t; START JOIN JOIN return 0; }", "1 no-thread"),
+    ("int main(void) { pthread_t t; START pthread_detach(t); JOIN return 0; }", "1 no-thread"),
+    (
+        "int main(void) { pthread_t t; g = __VERIFIER_nondet_int(); if (g) { START } JOIN return 0; }",
+        "1 no-thread",
+    ),
+    ("int main(void) { pthread_t t; START t = 0; JOIN return 0; }", "1 no-thread"),
+    ("int main(void) { pthread_t t; START t = 2; JOIN return 0; }", "1 no-thread"),
+    ("int main(void) { pthread_t t, u; START u = t; pthread_join(u, 0); JOIN return 0; }", "2 no-thread"),
+    (
+        "void f(pthread_t u) { pthread_join(u, 0); } int main(void) { pthread_t t; START f(t); JOIN return 0; }",
+        "2 no-thread",
+    ),
+    (
+        "pthread_t t; void *v(void *p) { JOIN return 0; } int main(void) { pthread_t u; START pthread_create(&u, 0, v, 0); JOIN pthread_join(u, 0); return 0; }",
+        "3 no-thread",
+    ),
+    (
+        "void f(pthread_t *p) { pthread_join(*p, 0); } int main(void) { pthread_t t; START f(&t); JOIN return 0; }",
+        "1 invalid-pointer, 2 no-thread",
+    ),
+    (
+        "void *v(void *p) { pthread_detach(pthread_self()); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, v, 0); JOIN return 0; }",
+        "2 no-thread",
+    ),
+    (
+        "int main(void) { pthread_t t[2]; int i = __VERIFIER_nondet_int() & 1; pthread_create(&t[0], 0, w, 0); pthread_create(&t[1], 0, w, 0); pthread_join(t[i], 0); pthread_join(t[1], 0); return 0; }",
+        "2 no-thread",
+    ),
+    (
+        "pthread_t u = 2; int main(void) { pthread_t t; START pthread_join(u, 0); JOIN return 0; }",
+        "2 no-thread",
+    ),
+    ("int main(void) { pthread_t t; START while (g < 2) { JOIN g++; } return 0; }", "1 no-thread"),
+];
+
+#[test]
+fn handles_that_are_fresh() {
+    let program = |text: &str| {
+        let text =
+            text.replace("START", "pthread_create(&t, 0, w, 0);").replace("JOIN", "pthread_join(t, 0);");
+        format!("{WORKER} {text}")
+    };
+    compare(HANDLES.iter().map(|(text, expected)| (program(text), *expected)), possible);
 }

@@ -8,11 +8,13 @@
 //! | --- | --- |
 //! | `ranges`, `values` | steps whose guards depend on a frame's own cells |
 //! | `held` | the unlocking of a lock that is not held |
+//! | `handles` | the join of a thread that was just created |
 //! | `threads` | more threads than there can be |
 //! | `calls`, `facts` | what they share |
 
 mod calls;
 mod facts;
+mod handles;
 mod held;
 mod ranges;
 mod threads;
@@ -37,6 +39,7 @@ pub fn impossible(net: &Net) -> IndexVec<Transition, bool> {
     let calls = Calls::new(net);
     ranges::mark(net, &flow, &loops, &frames, &mut found);
     held::mark(net, &flow, &calls, &mut found);
+    handles::mark(net, &flow, &calls, &mut found);
     threads::mark(net, &flow, &loops, &calls, &mut found);
     found
 }

@@ -135,12 +135,8 @@ impl Criterion {
                 ends.push(Effect::EndThread);
             } else if let Some(function) = frame_of(net, place) {
                 // The cells of a frame go back to their initial value with it.
-                ends.extend([Effect::EndThread, Effect::EndProcess]);
-                let exit = net.functions[function].exit;
-                let takes_frame = net.transitions.iter().filter(|data| {
-                    data.arcs.iter().any(|arc| matches!(arc, ArcData::Take { place, .. } if *place == exit))
-                });
-                self.statements.extend(takes_frame.filter_map(|data| data.source()).map(|at| (at, reason())));
+                ends.push(Effect::EndProcess);
+                self.statements.extend(facts.frame_ends(function).map(|at| (at, reason())));
             }
         }
         self.add_ends(facts, text, &ends);

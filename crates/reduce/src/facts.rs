@@ -20,6 +20,10 @@ pub(crate) struct Facts<'n> {
     pub(crate) starters: IndexVec<Function, Vec<Statement>>,
     /// The functions that a statement calls or starts.
     pub(crate) started: IndexVec<Place, Vec<Function>>,
+    /// The statements that return from a function.
+    returns: IndexVec<Function, Vec<Statement>>,
+    /// The statements that end a thread.
+    thread_ends: Vec<Statement>,
     /// For a call the statement that returns from it, and the other way round.
     pub(crate) partner: IndexVec<Place, Option<Statement>>,
     /// What governs a statement, by the control arcs.
@@ -44,6 +48,8 @@ impl<'n> Facts<'n> {
             writers: IndexVec::filled(Vec::new(), n_places),
             starters: IndexVec::filled(Vec::new(), net.functions.len()),
             started: IndexVec::filled(Vec::new(), n_places),
+            returns: IndexVec::filled(Vec::new(), net.functions.len()),
+            thread_ends: Vec::new(),
             partner: IndexVec::filled(None, n_places),
             governors: IndexVec::filled(Vec::new(), n_places),
             local: net.places.indices().map(|place| frame_of(net, place).is_some()).collect(),
@@ -108,6 +114,12 @@ impl<'n> Facts<'n> {
                 ArcData::Test { .. } | ArcData::Inhibit { .. } | ArcData::Governed { .. } => {}
             }
         }
+        if data.action.effect() == Effect::EndThread {
+            self.thread_ends.push(source);
+        }
+        if let Some(function) = self.net.returns_from(transition) {
+            self.returns[function].push(source);
+        }
         if data.action == Action::Call
             && let Some(target) = self.net.frame_target(transition)
         {
@@ -137,6 +149,11 @@ impl<'n> Facts<'n> {
     /// All statements: the places that some step leaves.
     pub(crate) fn statements(&self) -> impl Iterator<Item = Statement> + '_ {
         self.flow.steps.iter_enumerated().filter(|(_, steps)| !steps.is_empty()).map(|(place, _)| place)
+    }
+
+    /// The statements that end frames of a function, unless the whole process ends: returns from it, and ends of threads.
+    pub(crate) fn frame_ends(&self, function: Function) -> impl Iterator<Item = Statement> + '_ {
+        self.returns[function].iter().chain(&self.thread_ends).copied()
     }
 
     /// The transitions with this effect.

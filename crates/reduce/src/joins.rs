@@ -146,14 +146,14 @@ impl Joins {
             Origin::Nothing => return Vec::new(),
             Origin::Of(functions) => functions,
         };
-        functions.into_iter().flat_map(|function| self.ends_of_threads_with(facts, function)).collect()
-    }
-
-    /// The ends of threads that come while a frame of the function is there.
-    pub(crate) fn ends_of_threads_with(&mut self, facts: &Facts<'_>, function: Function) -> Vec<Transition> {
-        let reached = self.reached.entry(function).or_insert_with(|| called_from(facts, function));
-        let is_reached = |(at, _): &&(Function, Transition)| reached.binary_search(at).is_ok();
-        self.all_ends.iter().filter(is_reached).map(|&(_, end)| end).collect()
+        let mut ends = Vec::new();
+        for function in functions {
+            let reached = self.reached.entry(function).or_insert_with(|| called_from(facts, function));
+            ends.extend(
+                self.all_ends.iter().filter(|(at, _)| reached.binary_search(at).is_ok()).map(|&(_, end)| end),
+            );
+        }
+        ends
     }
 }
 

@@ -59,8 +59,6 @@ pub(crate) struct Closure<'f, 'n> {
     elements: FxHashMap<(Place, Option<i64>), ()>,
     /// Places of whose tokens all changes are kept.
     asked: IndexVec<Place, bool>,
-    /// Functions of whose frames all ends are kept.
-    ended: IndexVec<Function, bool>,
     agenda: Vec<Task>,
 }
 
@@ -83,7 +81,6 @@ impl<'f, 'n> Closure<'f, 'n> {
             live: FxHashMap::default(),
             elements: FxHashMap::default(),
             asked: IndexVec::filled(false, n_places),
-            ended: IndexVec::filled(false, facts.net.functions.len()),
             agenda: Vec::new(),
         };
         for &place in &criterion.accessed {
@@ -319,13 +316,16 @@ impl<'f, 'n> Closure<'f, 'n> {
             }
             return;
         }
-        if let (Some(function), false) = (crate::facts::frame_of(net, place), is_own(net, data, place, key)) {
-            self.need_ends_of_frames(statement, place, function);
-        }
         let element = element(net, place, key);
         if self.elements.contains_key(&(place, None)) || self.elements.insert((place, element), ()).is_some()
         {
             return;
+        }
+        if let Some(function) = crate::facts::frame_of(net, place) {
+            // The end of a frame writes its cells too: they go back to their initial values.
+            for end in self.facts.frame_ends(function) {
+                self.keep(end, true, || Reason::Writes(place, statement));
+            }
         }
         for &writer in &self.facts.writers[place] {
             let data = &net.transitions[writer];
@@ -339,22 +339,6 @@ impl<'f, 'n> Closure<'f, 'n> {
             if let (true, Some(source)) = (touches, data.source()) {
                 self.keep(source, true, || Reason::Writes(place, statement));
             }
-        }
-    }
-
-    /// The statement reads cells of a frame that is not its own: with the end of that frame they change.
-    fn need_ends_of_frames(&mut self, statement: Statement, place: Place, function: Function) {
-        if std::mem::replace(&mut self.ended[function], true) {
-            return;
-        }
-        let net = self.facts.net;
-        let ends = self.joins.ends_of_threads_with(self.facts, function);
-        let exit = net.functions[function].exit;
-        let takes_exit = |arc: &ArcData| matches!(arc, ArcData::Take { place, .. } if *place == exit);
-        let returns = net.transitions.iter().filter(|data| data.arcs.iter().any(takes_exit));
-        let sources = returns.chain(ends.iter().map(|&end| &net.transitions[end]));
-        for source in sources.filter_map(TransitionData::source) {
-            self.keep(source, true, || Reason::Writes(place, statement));
         }
     }
 

@@ -158,6 +158,8 @@ impl<'f, 'n> Program<'f, 'n> {
             });
             writers.extend(data.source().filter(|_| touches));
         }
+        // The end of a frame writes its cells too.
+        writers.extend(frame_of(net, place).into_iter().flat_map(|function| self.facts.frame_ends(function)));
         writers.sort_unstable();
         writers.dedup();
         let number = self.shared.len();

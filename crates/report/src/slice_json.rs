@@ -55,7 +55,7 @@ fn slice_of<'a>(report: &'a SliceReport<'_>, sliced: &'a SlicedProperties) -> Sl
     let (net, map) = (report.net, report.map);
     let (transitions, places) = changes(net, &sliced.parts);
     let things = cut_things(net, map, &sliced.parts);
-    let words = Words::new(net, map, &sliced.parts.kept);
+    let words = Words::new(net, map, sliced);
     let mut files: Vec<FileObject<'_>> = Vec::new();
     for ((file, line), code) in code_lines(net, map, &sliced.parts.kept) {
         let name = file_name(net, map, file);

@@ -65,7 +65,7 @@ impl Writer<'_> {
     fn source(&mut self, sliced: &SlicedProperties) {
         let (net, map) = (self.report.net, self.report.map);
         let lines = code_lines(net, map, &sliced.parts.kept);
-        let words = Words::new(net, map, &sliced.parts.kept);
+        let words = Words::new(net, map, sliced);
         let mut files: Vec<File> = lines.keys().map(|(file, _)| *file).collect();
         files.dedup();
         for &file in &files {
@@ -123,7 +123,6 @@ impl Writer<'_> {
         let (transitions, places) = changes(net, &sliced.parts);
         let cut = cut_lines(net, map, &sliced.parts.kept);
         let things = cut_things(net, map, &sliced.parts);
-        let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let threads: Vec<String> = things
             .threads
             .iter()
@@ -150,6 +149,18 @@ impl Writer<'_> {
     }
 }
 
+/// More names than this are counted, not listed.
+const MAX_NAMES: usize = 20;
+
+/// The names, as far as people want to read them; the JSON output has all of them.
+fn list(names: &[String]) -> String {
+    match names.len().saturating_sub(MAX_NAMES) {
+        _ if names.is_empty() => "none".to_owned(),
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..MAX_NAMES].join(", ")),
+    }
+}
+
 /// How much of a run the properties look at.
 const fn mode_in_words(sliced: &SlicedProperties) -> &'static str {
     match (sliced.parts.mode, sliced.fairness) {
@@ -167,4 +178,18 @@ struct Gutter {
     line: u32,
     digits: usize,
     column: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_cut() {
+        let names = |count: usize| (0..count).map(|number| format!("x{number}")).collect::<Vec<_>>();
+        assert_eq!(list(&[]), "none");
+        assert_eq!(list(&names(2)), "x0, x1");
+        assert!(list(&names(20)).ends_with(", x19"));
+        assert!(list(&names(25)).ends_with(", x19 and 5 more"));
+    }
 }

@@ -1,12 +1,13 @@
 //! Why something is kept, in words.
 
 use pdnet_base::IndexVec;
+use pdnet_check::Property;
 use pdnet_net::{Action, Dependence, Net, Place, Transition};
 use pdnet_reduce::{Kept, Reason, Statement};
 use pdnet_source::{File, Pos, SourceMap};
 
 use crate::layout::base_name;
-use crate::slicing::{Names, file_name};
+use crate::slicing::{Names, SlicedProperties, file_name};
 
 /// Finds the words.
 #[derive(Debug)]
@@ -14,21 +15,24 @@ pub(crate) struct Words<'a> {
     net: &'a Net,
     map: &'a SourceMap,
     kept: &'a Kept,
+    /// What was asked.
+    properties: &'a [Property],
     names: Names,
     /// The steps out of each place.
     steps: IndexVec<Place, Vec<Transition>>,
 }
 
 impl<'a> Words<'a> {
-    /// For what is kept of a net.
-    pub(crate) fn new(net: &'a Net, map: &'a SourceMap, kept: &'a Kept) -> Self {
+    /// For what is kept of a net for some properties.
+    pub(crate) fn new(net: &'a Net, map: &'a SourceMap, sliced: &'a SlicedProperties) -> Self {
+        let (kept, properties) = (&sliced.parts.kept, sliced.properties.as_slice());
         let mut steps: IndexVec<Place, Vec<Transition>> = IndexVec::filled(Vec::new(), net.places.len());
         for (transition, data) in net.transitions.iter_enumerated() {
             if let Some(source) = data.source() {
                 steps[source].push(transition);
             }
         }
-        Self { net, map, kept, names: Names::new(net), steps }
+        Self { net, map, kept, properties, names: Names::new(net), steps }
     }
 
     /// Why these statements of one line are kept: each reason once. That one of them is kept for another one of
@@ -67,7 +71,10 @@ impl<'a> Words<'a> {
     fn reason(&self, file: File, statement: Statement, reason: &Reason) -> String {
         let at = |other: Statement| self.place_of(file, other);
         match reason {
-            Reason::Observed(what) => format!("the property looks at {what}"),
+            Reason::Observed(name) if self.properties.iter().any(|property| property.name == *name) => {
+                format!("the property `{name}` is about it")
+            }
+            Reason::Observed(what) => format!("the property looks at `{what}`"),
             Reason::MayEnd => "a run may end or be given up here".to_owned(),
             Reason::MayLoop => "a loop that is not known to end".to_owned(),
             Reason::Governs(other, Dependence::Control) => {

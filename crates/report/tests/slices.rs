@@ -26,7 +26,7 @@ fn sliced(program: &Program) -> SlicedProperties {
     let x = net.find_place("x", PlaceKind::Variable).expect("x");
     let assertion = at("assert(x == 2)");
     let reasons = [
-        (assertion, Reason::Observed("the assertion".to_owned())),
+        (assertion, Reason::Observed("assert".to_owned())),
         (at("join"), Reason::Governs(assertion, Dependence::Control)),
         (statement_of(net, "main", "read x"), Reason::Writes(x, statement_of(net, "main", "write x"))),
         (statement_of(net, "main", "write x"), Reason::Writes(x, assertion)),
@@ -80,7 +80,7 @@ fn each_line_has_a_mark_and_its_reasons() {
         +  8 |     x = x + 1;                          writes `x`, read by the assertion at line
              |                                           10
         +  9 |     pthread_join(t, 0);                 decides whether line 10 is reached
-        + 10 |     assert(x == 2);                     the property looks at the assertion
+        + 10 |     assert(x == 2);                     the property `assert` is about it
         - 11 |     return 0;
           12 | }
 
@@ -110,8 +110,8 @@ fn reasons_that_do_not_fit_are_broken() {
         +  9 |     pthread_join(t, 0);
              |                       decides whether line 10
              |                         is reached
-        + 10 |     assert(x == 2);   the property looks at
-             |                         the assertion"#]]
+        + 10 |     assert(x == 2);   the property `assert` is
+             |                         about it"#]]
     .assert_eq(&text.lines().skip(8).take(10).collect::<Vec<_>>().join("\n"));
 }
 
@@ -183,7 +183,7 @@ fn a_slice_as_json() {
                       "line": 10,
                       "mark": "kept",
                       "reasons": [
-                        "the property looks at the assertion"
+                        "the property `assert` is about it"
                       ]
                     },
                     {
@@ -254,8 +254,10 @@ fn a_result_says_what_slicing_cut() {
     "#]]
     .assert_eq(&text);
     let json = result_json(&report);
-    let reductions: Vec<&str> = json.lines().skip_while(|line| !line.contains("\"reductions\"")).collect();
-    let end = reductions.iter().position(|line| line.starts_with("  ]")).expect("an end");
+    // Without the indentation that all of it has.
+    let lines = json.lines().filter_map(|line| line.strip_prefix("  "));
+    let reductions: Vec<&str> = lines.skip_while(|line| !line.starts_with("\"reductions\"")).collect();
+    let end = reductions.iter().position(|line| line.starts_with(']')).expect("an end");
     expect![[r#"
           "reductions": [
             {

@@ -139,6 +139,10 @@ impl Locks {
             for arc in &data.arcs {
                 if let Some((place, Some(index))) = self.taken(data, arc) {
                     let next = self.numbers.len();
+                    let length = net.places[place].cells().and_then(|cells| cells.length).unwrap_or(0);
+                    if index.is_some_and(|index| !(0..i64::from(length)).contains(&index)) {
+                        continue;
+                    }
                     if next < MAX_LOCKS || self.numbers.contains_key(&(place, index)) {
                         let number = *self.numbers.entry((place, index)).or_insert(next);
                         *self.of_place.entry(place).or_default() |= 1 << number;

@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pdnet_base::Idx as _;
 use pdnet_check::{
     AtomData, Engine as _, Fairness, Limits, Outcome, Property, PropertyKind, Request, Silent, StopReason,
-    Verdict, replay,
+    Trace, TraceEnd, Verdict, replay,
 };
 use pdnet_explicit::Explicit;
 use pdnet_front_c::{LowerOptions, Options, load_preprocessed, lower};
 use pdnet_logic::parse_formula;
-use pdnet_net::{Net, verify_net};
+use pdnet_net::{Action, Net, Transition, TransitionData, verify_net};
 use pdnet_reduce::{LiftError, Method, slice};
 use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
 
@@ -170,7 +170,8 @@ pub(crate) struct Tally {
     pub(crate) violated: usize,
     /// Those whose cycle does not close in the whole net.
     pub(crate) open: usize,
-    /// Slices that know what the whole net leaves unknown, because an input is not asked for in them.
+    /// Slices that know what the whole net leaves unknown, because of an input that they do not ask for or an
+    /// assumption that cannot fail.
     pub(crate) known: usize,
 }
 
@@ -195,6 +196,31 @@ pub(crate) struct Asking {
     pub(crate) engine: Explicit,
     /// The most states of a search on the slice.
     pub(crate) states: u64,
+}
+
+fn failed_assumptions(net: &Net) -> Vec<Transition> {
+    let fails = |(at, data): (Transition, &TransitionData)| (data.action == Action::AssumeFail).then_some(at);
+    net.transitions.iter_enumerated().filter_map(fails).collect()
+}
+
+/// Whether a net has assumptions, and no run that can be seen fails one.
+fn assumptions_hold(net: &Net, states: u64) -> bool {
+    let fails = failed_assumptions(net);
+    if fails.is_empty() {
+        return false;
+    }
+    let kind = PropertyKind::NeverFires(fails);
+    let property = Property { name: "assume".into(), text: String::new(), class: "unreach-call", kind };
+    let outcome = answers(PLAIN, net, &[property], Fairness::None, states).remove(0);
+    class_of(&outcome.verdict) != Class::Violated && !is_cut_short(&outcome.verdict)
+}
+
+/// The longest run that is worth showing.
+const MAX_STEPS: usize = 20_000;
+
+fn n_steps(trace: &Trace) -> usize {
+    let cycle = if let TraceEnd::Cycle(cycle) = &trace.end { cycle.len() } else { 0 };
+    trace.prefix.len() + cycle
 }
 
 /// What is wrong with a slice.
@@ -262,7 +288,12 @@ pub(crate) fn judge(
                 return Err(wrong("the search on the slice gave up".to_owned()));
             }
             let is_sampled = matches!(whole.verdict, Verdict::Unknown(StopReason::Sampled { .. }));
-            if is_sampled && found == Class::Holds {
+            // Behind a bound or a fault an assumption may fail, unless it was cut because it cannot.
+            let is_assumed = expected == Class::Unknown
+                && found == Class::Violated
+                && failed_assumptions(&slice.net).is_empty()
+                && assumptions_hold(net, states);
+            if (is_sampled && found == Class::Holds) || is_assumed {
                 tally.known += 1;
             } else if expected != found {
                 return Err(wrong("the verdicts differ".to_owned()));
@@ -272,10 +303,15 @@ pub(crate) fn judge(
                 tally.violated += 1;
                 match slice.lift(net, trace) {
                     Ok(lifted) => {
+                        // Nobody reads a longer one, and the replay takes its time.
+                        if n_steps(&lifted) > MAX_STEPS {
+                            let (before, after) = (n_steps(trace), n_steps(&lifted));
+                            return Err(wrong(format!("{before} steps of the slice are lifted to {after}")));
+                        }
                         replay(net, &properties[number], fairness, &lifted).map_err(|error| {
                             wrong(format!("the replay of the lifted run fails: {error}\nrun {trace:?}"))
                         })?;
-                        verdict = Verdict::Violated(lifted);
+                        verdict = if is_assumed { whole.verdict.clone() } else { Verdict::Violated(lifted) };
                     }
                     Err(LiftError::Open) => {
                         tally.open += 1;

@@ -327,6 +327,15 @@ pub(crate) const TRAPS: &[Trap] = &[
         asks: &[("G x == 0", "u"), ("F x == 1", "u"), ("deadlock", "u")],
     },
     Trap {
+        // All runs come to the bound, and behind it the assumption might fail; a slice that has found that it
+        // cannot may know more.
+        name: "an assumption that cannot fail, and a bound",
+        program: "int x, u; int f(int n) { return f(n - 1); } void *a(void *p) { f(2); return 0; }
+            int main(void) { pthread_t t; pthread_create(&t, 0, a, 0); __VERIFIER_assume(u != 2); x = 1;
+                pthread_join(t, 0); return 0; }",
+        asks: &[("G x == 0", "u"), ("G x != 2", "u"), ("assert", "u")],
+    },
+    Trap {
         name: "recursion without end in another thread",
         program: "int x, u; void f(void) { u = 1; f(); } void *a(void *p) { f(); return 0; }
             int main(void) { pthread_t t; pthread_create(&t, 0, a, 0); x = 1; return 0; }",
