@@ -237,9 +237,10 @@ pub(crate) struct FrontArgs {
     pub(crate) defines: Vec<String>,
     /// The largest number of threads, main included; at most 64.
     ///
-    /// A run that would create more is not followed, and makes the answer unknown.
-    #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) max_threads: u32,
+    /// A run that would create more is not followed, and makes the answer unknown. Where it is not given, it is 16, or
+    /// as many as the program can have, where that can be seen and is at most 64.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) max_threads: Option<u32>,
     /// The largest depth of calls.
     ///
     /// A run that calls deeper is not followed, and makes the answer unknown.
@@ -414,7 +415,8 @@ impl FrontArgs {
                 Atomicity::Statement => pdnet_front_c::Atomicity::Statement,
             },
             spurious_wakeups: self.spurious_wakeups,
-            max_threads: self.max_threads,
+            max_threads: self.max_threads.unwrap_or(DEFAULT_THREADS),
+            more_threads: self.max_threads.is_none(),
             max_depth: self.depth,
             max_blocks: self.max_blocks,
             max_elements: self.max_elements,
@@ -439,3 +441,6 @@ impl From<Fair> for pdnet_check::Fairness {
         }
     }
 }
+
+/// The bound on threads where none is given, and none can be seen.
+const DEFAULT_THREADS: u32 = 16;

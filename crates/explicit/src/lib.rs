@@ -8,6 +8,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `safety` | the breadth-first search |
+//! | `scout` | a few straight runs, when a search has become large |
 //! | `invariant` | which formulas are invariants |
 //! | `notes` | bounds, samples and undefined behaviour that make `Holds` into `Unknown` |
 //! | `budget` | limits and progress |
@@ -55,6 +56,7 @@ mod prefix;
 mod product;
 mod safety;
 mod scc;
+mod scout;
 mod stepper;
 mod streett;
 

@@ -12,6 +12,7 @@ use crate::continuation::Continuations;
 use crate::graph::{Graph, Model, full};
 use crate::invariant::Condition;
 use crate::notes::Notes;
+use crate::scout::{SCOUTS_AT, scout};
 use crate::stepper::{Stepper, reduction};
 
 /// What breaks a property.
@@ -138,7 +139,7 @@ impl<'a> Safety<'a> {
         self.store.insert(&initial).map_err(|_| full())?;
         self.parents.push(0);
         budget.allow_states(1)?;
-        let mut position = 0;
+        let (mut position, mut is_scouted) = (0, false);
         let mut hits: Vec<Hit> = Vec::new();
         while position < self.parents.len() && self.verdicts.iter().any(Option::is_none) {
             budget.tick(|| self.progress(position))?;
@@ -158,8 +159,23 @@ impl<'a> Safety<'a> {
             }
             result?;
             position += 1;
+            if !is_scouted && self.parents.len() >= SCOUTS_AT {
+                is_scouted = true;
+                self.send_scouts();
+            }
         }
         Ok(())
+    }
+
+    /// Tries some straight runs for what must never fire.
+    fn send_scouts(&mut self) {
+        for (goal, verdict) in self.goals.iter().zip(&mut self.verdicts) {
+            if let (Goal::NeverFires(fires), None) = (goal, &verdict)
+                && let Some(prefix) = scout(self.model, fires)
+            {
+                *verdict = Some(Verdict::Violated(Trace { prefix, end: TraceEnd::Any }));
+            }
+        }
     }
 
     /// Finds the successors of the loaded state; true where something is enabled.

@@ -120,6 +120,8 @@ pub struct LowerOptions {
     pub spurious_wakeups: bool,
     /// Bound on the number of threads, main included; at most 64.
     pub max_threads: u32,
+    /// Take more threads than that, up to 64, where it can be seen that the program never has more.
+    pub more_threads: bool,
     /// Bound on the depth of calls.
     pub max_depth: u32,
     /// Bound on the number of blocks that a thread allocates by one call in the source; at most 127.
@@ -143,6 +145,7 @@ impl Default for LowerOptions {
             atomicity: Atomicity::Access,
             spurious_wakeups: false,
             max_threads: 64,
+            more_threads: false,
             max_depth: 64,
             max_blocks: 16,
             max_elements: 64,
@@ -171,6 +174,26 @@ pub struct Lowered {
 /// # Errors
 /// Diagnostics, where the program or a formula uses something that has no net.
 pub fn lower(
+    map: &SourceMap,
+    program: &Program,
+    formulas: &[Formula],
+    options: &LowerOptions,
+) -> Result<Lowered, Vec<Diagnostic>> {
+    let lowered = lower_within(map, program, formulas, options)?;
+    let is_more = |most: &u32| (options.max_threads + 1..=MOST_THREADS).contains(most);
+    match pdnet_net::most_threads(&lowered.net).filter(is_more) {
+        Some(max_threads) if options.more_threads => {
+            lower_within(map, program, formulas, &LowerOptions { max_threads, ..*options })
+        }
+        _ => Ok(lowered),
+    }
+}
+
+/// A model has no more threads.
+const MOST_THREADS: u32 = 64;
+
+/// Lowers with the bound on threads that is given.
+fn lower_within(
     map: &SourceMap,
     program: &Program,
     formulas: &[Formula],

@@ -23,6 +23,7 @@ mod values;
 use pdnet_base::IndexVec;
 
 use self::calls::Calls;
+pub use self::threads::most_threads;
 use crate::Net;
 use crate::flow::Flow;
 use crate::frames::Frames;

@@ -258,29 +258,43 @@ fn chain(facts: &BTreeMap<Function, Facts>, function: Function, depths: &mut BTr
     depth
 }
 
-/// How often one thread can run each function, and so allocate memory.
-fn count_runs(facts: &BTreeMap<Function, Facts>, main: Function, result: &mut Survey) {
-    let roots = std::iter::once(main).chain(result.start_routines.iter().copied());
-    let mut counts: BTreeMap<Function, u32> = roots.map(|root| (root, 1)).collect();
-    // Each round adds one level of calls; what still grows then is recursive.
-    for _ in 0..=facts.len() {
-        let mut next: BTreeMap<Function, u32> = BTreeMap::new();
-        let roots = std::iter::once(main).chain(result.start_routines.iter().copied());
-        roots.for_each(|root| *next.entry(root).or_default() += 1);
-        for (function, found) in facts {
-            let Some(&count) = counts.get(function) else { continue };
-            for (&callee, &times) in &found.calls {
-                let sum = next.entry(callee).or_default();
-                *sum = (*sum + count.saturating_mul(times)).min(MANY);
+/// The functions that can be called from these, each after its callers where there is no recursion.
+fn callers_first(facts: &BTreeMap<Function, Facts>, roots: &[Function]) -> Vec<Function> {
+    let mut order = Vec::new();
+    let mut seen: BTreeSet<Function> = BTreeSet::new();
+    let calls = |function: Function| -> Vec<Function> {
+        facts.get(&function).map_or(Vec::new(), |found| found.calls.keys().copied().collect())
+    };
+    for &root in roots {
+        let mut stack = if seen.insert(root) { vec![(root, calls(root))] } else { Vec::new() };
+        while let Some((function, open)) = stack.last_mut() {
+            match open.pop() {
+                Some(callee) if seen.insert(callee) => stack.push((callee, calls(callee))),
+                Some(_) => {}
+                None => {
+                    order.push(*function);
+                    stack.pop();
+                }
             }
         }
-        if next == counts {
-            break;
-        }
-        counts = next;
     }
-    for &function in &result.recursive {
-        counts.insert(function, MANY);
+    order.reverse();
+    order
+}
+
+/// How often one thread can run each function, and so allocate memory.
+fn count_runs(facts: &BTreeMap<Function, Facts>, main: Function, result: &mut Survey) {
+    let roots: Vec<Function> = std::iter::once(main).chain(result.start_routines.iter().copied()).collect();
+    let mut counts: BTreeMap<Function, u32> = BTreeMap::new();
+    roots.iter().for_each(|&root| *counts.entry(root).or_default() += 1);
+    counts.extend(result.recursive.iter().map(|&function| (function, MANY)));
+    // Callers before callees; what is recursive is run many times whoever calls it.
+    for function in callers_first(facts, &roots) {
+        let Some(&count) = counts.get(&function) else { continue };
+        for (&callee, &times) in facts.get(&function).into_iter().flat_map(|found| &found.calls) {
+            let sum = counts.entry(callee).or_default();
+            *sum = (*sum + count.saturating_mul(times)).min(MANY);
+        }
     }
     for (function, found) in facts {
         for (&site, &times) in &found.allocations {

@@ -50,6 +50,22 @@ pub(super) fn mark(
     }
 }
 
+/// The greatest number of threads that there can ever be, where that can be seen.
+#[must_use]
+pub fn most_threads(net: &Net) -> Option<u32> {
+    let is_bound = |data: &&TransitionData| data.action == Action::Bound(Bound::Threads);
+    let counter = net.transitions.iter().find(is_bound)?.arcs.iter().rev().find_map(|arc| match arc {
+        ArcData::Read { place, .. } if net.places[*place].internal => Some(*place),
+        _ => None,
+    })?;
+    crate::frames::Frames::new(net)?;
+    let flow = Flow::new(net);
+    let loops = Loops::new(net, &flow);
+    let calls = Calls::new(net);
+    let (_, most) = Counts::new(net, &flow, &loops, &calls).bounds(counter, &mut FxHashMap::default())?;
+    u32::try_from(most).ok()
+}
+
 struct Counts<'a> {
     net: &'a Net,
     flow: &'a Flow,
