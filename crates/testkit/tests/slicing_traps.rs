@@ -3,6 +3,8 @@
 
 #[path = "slicing_traps/going_on.rs"]
 mod going_on;
+#[path = "slicing_traps/methods.rs"]
+mod methods;
 #[path = "slicing_traps/order.rs"]
 mod order;
 mod sliced;
