@@ -18,7 +18,8 @@ use pdnet_testkit::{
     ReachableGraph, check_engine, compare, random_sliceable, random_sliceable_formula, shrink_lines,
 };
 use sliced::{
-    Ask, Asking, Class, METHODS, PLAIN, Tally, Wrong, answers, asked, class_of, is_cut_short, judge,
+    Ask, Asking, Class, METHODS, PLAIN, Tally, Wrong, answers, asked, class_of, compare_methods,
+    is_cut_short, judge,
 };
 
 /// In each of two tests.
@@ -162,6 +163,14 @@ fn compare_case(case: &Case, methods: &[Method]) -> std::result::Result<Result, 
             .map_err(|found| of_all(format!("the oracle is wrong: {found}")))?;
     }
     let mut tally = Tally::default();
+    for asked in properties.chunks(1).chain([properties.as_slice()]) {
+        let found = compare_methods(&net, asked, case.fairness).map_err(|(method, wrong)| Failure {
+            question: None,
+            method: Some(method),
+            wrong,
+        })?;
+        tally.add(&found);
+    }
     for &method in methods {
         let asking = Asking { fairness: case.fairness, method, engine: case.engine, states: 4 * LIMIT };
         for (number, property) in properties.iter().enumerate() {
@@ -342,6 +351,9 @@ fn compare_programs(seed: u64) {
     }
     // Nor do slices that cut nothing.
     assert!(tally.smaller * 2 > tally.slices && tally.slice_states < tally.whole_states, "{summary}");
+    // Nor methods that do the same.
+    let [on_demand, program, net] = tally.kept;
+    assert!(on_demand * 10 < program * 9 && on_demand * 10 < net * 9 && program != net, "{summary}");
     // A run that cannot be shown in the whole program costs another search.
     assert!(tally.open * 10 <= tally.violated, "seed {seed}: {summary}");
     if std::env::var_os("PDNET_PROGRAMS").is_some() {

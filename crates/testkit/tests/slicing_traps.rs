@@ -3,6 +3,8 @@
 
 #[path = "slicing_traps/going_on.rs"]
 mod going_on;
+#[path = "slicing_traps/methods.rs"]
+mod methods;
 #[path = "slicing_traps/order.rs"]
 mod order;
 mod sliced;
@@ -13,7 +15,7 @@ use pdnet_check::Fairness;
 use pdnet_explicit::Explicit;
 use pdnet_front_c::LowerOptions;
 use pdnet_testkit::{ReachableGraph, compare};
-use sliced::{Ask, Asking, Class, METHODS, PLAIN, Tally, answers, asked, class_of, judge};
+use sliced::{Ask, Asking, Class, METHODS, PLAIN, Tally, answers, asked, class_of, compare_methods, judge};
 
 /// A program, and what is asked of it.
 struct Trap {
@@ -78,6 +80,9 @@ fn ask(trap: &Trap, text: &str, expected: &str, tally: &mut Tally) -> Result<(),
         if found != expected {
             return Err(format!("{text}, fairness {fairness}: {found:?}, not {expected:?}"));
         }
+        let kept = compare_methods(&net, &properties, fairness)
+            .map_err(|(method, wrong)| format!("{text}, fairness {fairness}, method {method:?}: {wrong}"))?;
+        tally.add(&kept);
         for method in METHODS {
             for engine in [PLAIN, Explicit::default()] {
                 let asking = Asking { fairness, method, engine, states: LIMIT };

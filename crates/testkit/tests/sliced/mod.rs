@@ -173,6 +173,8 @@ pub(crate) struct Tally {
     /// Slices that know what the whole net leaves unknown, because of an input that they do not ask for or an
     /// assumption that cannot fail.
     pub(crate) known: usize,
+    /// Transitions that each of [`METHODS`] keeps, where they were compared with each other.
+    pub(crate) kept: [usize; 3],
 }
 
 impl Tally {
@@ -184,6 +186,7 @@ impl Tally {
         self.violated += other.violated;
         self.open += other.open;
         self.known += other.known;
+        self.kept.iter_mut().zip(other.kept).for_each(|(sum, kept)| *sum += kept);
     }
 }
 
@@ -244,6 +247,35 @@ impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\nslice:\n{}", self.text, self.slice)
     }
+}
+
+/// Slices a net with all methods: what on-demand slicing keeps, its rivals keep as well.
+pub(crate) fn compare_methods(
+    net: &Net,
+    properties: &[Property],
+    fairness: Fairness,
+) -> Result<Tally, (Method, Wrong)> {
+    let mut tally = Tally::default();
+    let mut on_demand = Vec::new();
+    for (kept, method) in tally.kept.iter_mut().zip(METHODS) {
+        let slice = slice(net, properties, fairness, method);
+        let transitions: Vec<Transition> = slice.transitions.iter().copied().collect();
+        *kept = transitions.len();
+        if method == Method::OnDemand {
+            on_demand = transitions;
+            continue;
+        }
+        let more = on_demand.iter().find(|&transition| transitions.binary_search(transition).is_err());
+        if let Some(&transition) = more {
+            let data = &net.transitions[transition];
+            let text = format!(
+                "on-demand slicing keeps what the method cuts: {transition} {}, {:?}",
+                data.label, data.pos
+            );
+            return Err((method, Wrong { text, slice: slice.net.to_string() }));
+        }
+    }
+    Ok(tally)
 }
 
 /// Slices a net for some properties together, and compares the answers with those of the whole net.
