@@ -127,9 +127,10 @@ pub(crate) struct SlicingArgs {
     ///
     /// `on-demand`: dependences are found as far as the property needs them. `program`: all dependences of the
     /// program first, as slicers of programs do. `net`: follow the arcs of the net backwards, as slicers of Petri
-    /// nets do. Verdicts are the same with each of them and with `off`. `--reduce none` switches slicing off, too.
-    #[arg(long, value_enum, default_value_t = SliceMethod::OnDemand, value_name = "METHOD", help_heading = "Search")]
-    pub(crate) slice: SliceMethod,
+    /// nets do. Verdicts are the same with each of them and with `off`. Where it is not given: `on-demand`, or `off` with
+    /// `--reduce none`.
+    #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
+    pub(crate) slice: Option<SliceMethod>,
 }
 
 /// `pdnet slice`.

@@ -252,7 +252,11 @@ fn notes(args: &CheckArgs, asked: &[String]) -> Vec<String> {
         notes.push(note.to_owned());
     }
     if args.reduce == Reduce::None {
-        notes.push("no reduction was used (--reduce none)".to_owned());
+        let note = match Slicing::new(args.slicing.slice, args.reduce) {
+            None => "no reduction was used (--reduce none)",
+            Some(_) => "no reduction but slicing was used (--reduce none)",
+        };
+        notes.push(note.to_owned());
     }
     notes
 }

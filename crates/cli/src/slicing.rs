@@ -21,15 +21,17 @@ pub(crate) struct Slicing {
 }
 
 impl Slicing {
-    /// What the options ask for. Without reductions nothing is cut.
-    pub(crate) const fn new(method: SliceMethod, reduce: Reduce) -> Option<Self> {
-        match (reduce, method) {
-            (Reduce::None, _) | (Reduce::All, SliceMethod::Off) => None,
-            (Reduce::All, SliceMethod::OnDemand) => {
-                Some(Self { method: Method::OnDemand, name: "on-demand" })
-            }
-            (Reduce::All, SliceMethod::Program) => Some(Self { method: Method::Program, name: "program" }),
-            (Reduce::All, SliceMethod::Net) => Some(Self { method: Method::Net, name: "net" }),
+    /// What the options ask for. Without reductions nothing is cut, unless a method is named.
+    pub(crate) fn new(method: Option<SliceMethod>, reduce: Reduce) -> Option<Self> {
+        let default = match reduce {
+            Reduce::None => SliceMethod::Off,
+            Reduce::All => SliceMethod::OnDemand,
+        };
+        match method.unwrap_or(default) {
+            SliceMethod::Off => None,
+            SliceMethod::OnDemand => Some(Self { method: Method::OnDemand, name: "on-demand" }),
+            SliceMethod::Program => Some(Self { method: Method::Program, name: "program" }),
+            SliceMethod::Net => Some(Self { method: Method::Net, name: "net" }),
         }
     }
 }
@@ -191,7 +193,12 @@ impl Search<'_> {
         let mut settled: Vec<Option<Settled>> = properties.iter().map(|_| None).collect();
         for group in groups(properties, fairness) {
             let members = group.properties(properties);
-            let answers = if self.is_over() {
+            // A formula with `X` sees steps that slicing cuts.
+            let sees_steps = |property: &Property| match &property.kind {
+                PropertyKind::Ltl { formula, .. } => !formula.is_stutter_invariant(),
+                _ => false,
+            };
+            let answers = if self.is_over() || members.iter().any(sees_steps) {
                 self.whole(&members, fairness, what)?
             } else {
                 let fairness = group.fairness.unwrap_or_default();
@@ -359,11 +366,10 @@ mod tests {
 
     #[test]
     fn without_reductions_nothing_is_cut() {
-        assert!(Slicing::new(SliceMethod::Net, Reduce::None).is_none());
-        assert!(Slicing::new(SliceMethod::Off, Reduce::All).is_none());
-        assert_eq!(
-            Slicing::new(SliceMethod::OnDemand, Reduce::All).map(|found| found.name),
-            Some("on-demand")
-        );
+        assert!(Slicing::new(None, Reduce::None).is_none());
+        assert!(Slicing::new(Some(SliceMethod::Off), Reduce::All).is_none());
+        let named = Slicing::new(Some(SliceMethod::Net), Reduce::None);
+        assert_eq!(named.map(|found| found.name), Some("net"));
+        assert_eq!(Slicing::new(None, Reduce::All).map(|found| found.name), Some("on-demand"));
     }
 }

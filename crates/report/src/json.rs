@@ -12,7 +12,7 @@
 //! | `input` | the file as the user named it |
 //! | `net` | `places`, `transitions`, `arcs`: their numbers |
 //! | `timings` | seconds: `reading` the program, `modelling` it as a net |
-//! | `reductions` | for each reduction `name`, `before`, `after` (transitions), `seconds`; null where the search itself leaves out states; of a `slice` also `method`, the names of the `properties` that it was made for, `places` (`before`, `after`) and `cut` (for each `file`, first and last of the `lines` of each range without anything kept) |
+//! | `reductions` | for each reduction `name`, `before`, `after` (transitions), `seconds`; null where the search itself leaves out states; of a `slice` also `method`, the names of the `properties` that it was made for, `places` (`before`, `after`) and `cut` (for each `file`, first and last of the `lines` of each range without anything kept), and `phases` (`name`, `seconds`) |
 //! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
 //! | `results` | one object for each property, in the order asked for |
 //! | `task` | where the properties come from a task definition: `definition`, `properties`; else `null` |
@@ -154,6 +154,13 @@ struct Reduction<'a> {
     properties: &'a [String],
     places: Option<ChangeObject>,
     cut: Vec<CutObject<'a>>,
+    phases: Vec<PhaseObject>,
+}
+
+#[derive(Serialize)]
+struct PhaseObject {
+    name: &'static str,
+    seconds: f64,
 }
 
 #[derive(Serialize)]
@@ -173,6 +180,7 @@ fn reductions_of<'a>(report: &'a Report<'_>) -> Vec<Reduction<'a>> {
         properties: &summary.properties,
         places: Some(summary.places.into()),
         cut: summary.cut.iter().map(|cut| CutObject { file: &cut.file, lines: &cut.ranges }).collect(),
+        phases: summary.phases.iter().map(|&(name, seconds)| PhaseObject { name, seconds }).collect(),
     };
     let named = report.reductions.iter().map(|&name| Reduction { name, ..Reduction::default() });
     report.slices.iter().map(slice).chain(named).collect()

@@ -53,6 +53,8 @@ pub struct KeptParts {
     pub places: Vec<Place>,
     /// The transitions.
     pub transitions: Vec<Transition>,
+    /// How long the parts of slicing took, in seconds.
+    pub phases: Vec<(&'static str, f64)>,
 }
 
 impl KeptParts {
@@ -64,6 +66,7 @@ impl KeptParts {
             mode: slice.mode,
             places: slice.places.iter().copied().collect(),
             transitions: slice.transitions.iter().copied().collect(),
+            phases: slice.phases.clone(),
         }
     }
 
@@ -74,7 +77,7 @@ impl KeptParts {
         kept.statements.iter_mut().for_each(|reason| *reason = Some(Reason::All));
         kept.places.iter_mut().for_each(|place| *place = true);
         let (places, transitions) = (net.places.indices().collect(), net.transitions.indices().collect());
-        Self { kept, mode: Mode::Run, places, transitions }
+        Self { kept, mode: Mode::Run, places, transitions, phases: Vec::new() }
     }
 }
 
@@ -96,6 +99,8 @@ pub struct SliceSummary {
     pub properties: Vec<String>,
     /// How long it took.
     pub seconds: f64,
+    /// The seconds of its parts, each with its name, in order.
+    pub phases: Vec<(&'static str, f64)>,
     /// Transitions: the steps of the program.
     pub transitions: Change,
     /// Places that are part of a marking. (Control places are not: they carry dependence.)
@@ -126,7 +131,7 @@ impl SliceSummary {
     ) -> Self {
         let (transitions, places) = changes(net, parts);
         let cut = cut_lines(net, map, &parts.kept);
-        Self { method, properties, seconds, transitions, places, cut }
+        Self { method, properties, seconds, phases: parts.phases.clone(), transitions, places, cut }
     }
 
     /// What was cut, in one sentence: `31 of 120 steps and 12 of 40 places kept (lines 10-24 cut)`.

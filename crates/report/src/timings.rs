@@ -14,7 +14,7 @@ pub struct Timings {
 }
 
 /// One row for each property: the time of modelling, of slicing, of both, of checking, the states and the result.
-/// Times are in milliseconds, as in the paper. Ends in a newline.
+/// Then the parts of slicing. Times are in milliseconds, as in the paper. Ends in a newline.
 #[must_use]
 pub fn timings_table(report: &Report<'_>) -> String {
     const TITLES: [&str; 7] =
@@ -31,6 +31,11 @@ pub fn timings_table(report: &Report<'_>) -> String {
             _ => format!("{cell:>width$}"),
         });
         let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  "));
+    }
+    for slice in &report.slices {
+        let parts = slice.phases.iter().map(|(name, seconds)| format!("{name} {}", milliseconds(*seconds)));
+        let (names, parts) = (slice.properties.join(", "), parts.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(out, "slicing for {names} ({}), ms: {parts}", slice.method);
     }
     out
 }

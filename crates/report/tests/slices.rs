@@ -38,7 +38,7 @@ fn sliced(program: &Program) -> SlicedProperties {
     let transitions =
         net.transitions.indices().filter(|&transition| kept.has_transition(net, transition)).collect();
     let places = net.places.indices().filter(|&place| place == x || kept.has(place)).collect();
-    let parts = KeptParts { kept, mode: Mode::Prefix, places, transitions };
+    let parts = KeptParts { kept, mode: Mode::Prefix, places, transitions, phases: Vec::new() };
     SlicedProperties { properties: vec![Property::assertions(net)], fairness: None, parts, seconds: 0.002 }
 }
 
