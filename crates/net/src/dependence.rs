@@ -115,8 +115,9 @@ impl<'a> Builder<'a> {
     fn add_branches(&mut self) {
         let statements: Vec<Place> =
             self.flow.steps.indices().filter(|place| self.control.contains_key(place)).collect();
+        let mut unavoidable = Unavoidable::default();
         for statement in statements {
-            let unavoidable = self.unavoidable_from(statement);
+            self.find_unavoidable(statement, &mut unavoidable);
             let mut governors = Vec::new();
             for &place in &unavoidable.rim {
                 let steps = &self.flow.steps[place];
@@ -144,41 +145,30 @@ impl<'a> Builder<'a> {
     }
 
     /// The least set that contains the statement and every node all of whose steps lead into the set.
-    fn unavoidable_from(&self, statement: Place) -> Unavoidable {
+    fn find_unavoidable(&self, statement: Place, found: &mut Unavoidable) {
         let start = statement.index();
-        let mut open_steps: FxHashMap<Node, usize> = FxHashMap::default();
+        found.begin(self.ways.targets.len());
+        found.add(start);
         let mut inside = vec![start];
-        let mut result = Unavoidable { inside: FxHashMap::default(), rim: Vec::new() };
-        result.inside.insert(start, ());
-        let mut met = Vec::new();
         while let Some(node) = inside.pop() {
             for &predecessor in &self.ways.predecessors[node] {
-                if result.has(predecessor) {
-                    continue;
-                }
                 // One predecessor entry stands for one step, so that each step is counted once.
-                let n_steps = self.ways.targets[predecessor].len();
-                let open = open_steps.entry(predecessor).or_insert_with(|| {
-                    met.push(predecessor);
-                    n_steps
-                });
-                *open -= 1;
-                if *open == 0 {
-                    result.inside.insert(predecessor, ());
+                if !found.has(predecessor) && found.meet(predecessor) == self.ways.targets[predecessor].len()
+                {
+                    found.add(predecessor);
                     inside.push(predecessor);
                 }
             }
         }
         let n_places = self.flow.steps.len();
-        met.retain(|node| !result.has(*node) && *node < n_places);
+        let rim = std::mem::take(&mut found.met).into_iter();
+        found.rim = rim.filter(|&node| !found.has(node) && node < n_places).map(Place::new).collect();
         // The statement itself may branch back to itself: a loop governs its own next round.
         let own = &self.ways.targets[start];
-        let leads_back = own.iter().flatten().filter(|&&to| result.has(to)).count();
+        let leads_back = own.iter().flatten().filter(|&&to| found.has(to)).count();
         if leads_back > 0 && leads_back < own.len() {
-            met.push(start);
+            found.rim.push(statement);
         }
-        result.rim = met.into_iter().map(Place::new).collect();
-        result
     }
 
     fn add_calls(&mut self) {
@@ -301,15 +291,45 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Where a statement cannot be avoided.
+/// Where a statement cannot be avoided. Used for one statement after the other, so that nothing is cleared: what was
+/// noted for another one has another round.
+#[derive(Default)]
 struct Unavoidable {
-    inside: FxHashMap<Node, ()>,
+    round: usize,
+    /// The round in which a node was found to be inside.
+    inside: Vec<usize>,
+    /// The round in which a node was last met, and how many of its steps lead inside.
+    steps: Vec<(usize, usize)>,
+    /// The nodes that were met in this round.
+    met: Vec<Node>,
     /// Places outside of the set with a step into it.
     rim: Vec<Place>,
 }
 
 impl Unavoidable {
+    fn begin(&mut self, n_nodes: usize) {
+        self.round += 1;
+        self.inside.resize(n_nodes, 0);
+        self.steps.resize(n_nodes, (0, 0));
+        self.met.clear();
+    }
+
     fn has(&self, node: Node) -> bool {
-        self.inside.contains_key(&node)
+        self.inside[node] == self.round
+    }
+
+    fn add(&mut self, node: Node) {
+        self.inside[node] = self.round;
+    }
+
+    /// Notes one more step of a node that leads inside; how many these are now.
+    fn meet(&mut self, node: Node) -> usize {
+        let (round, n_steps) = &mut self.steps[node];
+        if *round != self.round {
+            (*round, *n_steps) = (self.round, 0);
+            self.met.push(node);
+        }
+        *n_steps += 1;
+        *n_steps
     }
 }
