@@ -167,11 +167,11 @@ impl<'a> Safety<'a> {
         Ok(())
     }
 
-    /// Tries some straight runs for what must never fire.
+    /// Tries some straight runs for each goal that is still open.
     fn send_scouts(&mut self) {
-        for (goal, verdict) in self.goals.iter().zip(&mut self.verdicts) {
-            if let (Goal::NeverFires(fires), None) = (goal, &verdict)
-                && let Some(prefix) = scout(self.model, fires)
+        for (goal, verdict) in self.goals.iter_mut().zip(&mut self.verdicts) {
+            if verdict.is_none()
+                && let Some(prefix) = scout(self.model, goal)
             {
                 *verdict = Some(Verdict::Violated(Trace { prefix, end: TraceEnd::Any }));
             }

@@ -7,11 +7,12 @@
 
 use std::ops::ControlFlow;
 
-use pdnet_base::{IndexVec, Rng};
-use pdnet_net::{Firing, Transition};
+use pdnet_base::Rng;
+use pdnet_net::{Effect, Expr, Firing};
 use pdnet_space::{Outcome, State};
 
 use crate::graph::Model;
+use crate::safety::Goal;
 use crate::stepper::Stepper;
 
 /// So many states a search may have before scouts are sent out.
@@ -31,10 +32,24 @@ enum Order {
     Random(Rng),
 }
 
-/// A run that fires one of these transitions with its last step, if one of the scouts finds it.
-pub(crate) fn scout(model: &Model<'_>, fires: &IndexVec<Transition, bool>) -> Option<Vec<Firing>> {
+/// A run that breaks the goal, by its last step or in its last state, if one of the scouts finds it. Only for goals that
+/// such a run breaks whatever comes after it.
+pub(crate) fn scout(model: &Model<'_>, goal: &mut Goal) -> Option<Vec<Firing>> {
+    let is_fit = match goal {
+        Goal::NeverFires(_) => true,
+        Goal::Invariant(_, _, exprs) => !model.has_assumptions && !exprs.iter().any(asks_for_deadlock),
+        Goal::NoDeadlock | Goal::NoRace(_) => false,
+    };
     let random = (0..N_RANDOM).map(|seed| Order::Random(Rng::new(seed)));
-    [Order::Lowest, Order::Highest].into_iter().chain(random).find_map(|order| run(model, fires, order))
+    let mut orders = [Order::Lowest, Order::Highest].into_iter().chain(random).filter(|_| is_fit);
+    orders.find_map(|order| run(model, goal, order))
+}
+
+/// Whether a run of chosen steps would have to look at all steps to know the value.
+fn asks_for_deadlock(atom: &Expr) -> bool {
+    let mut asks = false;
+    atom.walk(&mut |part| asks |= matches!(part, Expr::Deadlock));
+    asks
 }
 
 /// A step that may be taken next.
@@ -44,12 +59,17 @@ struct Choice {
     state: State,
 }
 
-fn run(model: &Model<'_>, fires: &IndexVec<Transition, bool>, mut order: Order) -> Option<Vec<Firing>> {
+fn run(model: &Model<'_>, goal: &mut Goal, mut order: Order) -> Option<Vec<Firing>> {
     let mut stepper = Stepper::new(model, None, None);
     stepper.go_to(&model.compiled.initial());
     let mut firings = Vec::new();
     let mut last_thread = 0;
     for _ in 0..MAX_STEPS {
+        if let Goal::Invariant(condition, atoms, _) = goal
+            && !condition.holds(atoms.letter(model.compiled, stepper.current(), false))
+        {
+            return Some(firings);
+        }
         let stays = match &mut order {
             Order::Lowest | Order::Highest => true,
             Order::Random(rng) => !rng.chance(10),
@@ -57,7 +77,7 @@ fn run(model: &Model<'_>, fires: &IndexVec<Transition, bool>, mut order: Order) 
         let mut found = None;
         let mut best: Option<Choice> = None;
         let walked = stepper.for_each(|step, next, _| {
-            if fires[step.transition] {
+            if matches!(goal, Goal::NeverFires(fires) if fires[step.transition]) {
                 found = Some(step.firing());
                 return ControlFlow::Break(());
             }
@@ -65,11 +85,14 @@ fn run(model: &Model<'_>, fires: &IndexVec<Transition, bool>, mut order: Order) 
                 return ControlFlow::Continue(());
             }
             let thread = u64::from(step.thread);
+            let ends = model.net.transitions[step.transition].action.effect() == Effect::EndProcess;
             let rank = match &mut order {
+                // The end of the process is for when nobody else has anything to do.
+                _ if ends => 0,
                 _ if stays && step.thread == last_thread => u64::MAX,
                 Order::Lowest => u64::MAX - 1 - thread,
-                Order::Highest => thread,
-                Order::Random(rng) => rng.next_u64() >> 1,
+                Order::Highest => 1 + thread,
+                Order::Random(rng) => 1 + (rng.next_u64() >> 1),
             };
             // Of several values of an input one is taken by chance, or the first.
             let is_better = match (&best, &mut order) {

@@ -3,6 +3,7 @@
 // forty threads never comes there. The number of threads is seen from the loop, so that no bound on threads is met.
 //
 // Expected --check assert: FALSE (unreach-call)
+// Expected --ltl 'G taken < 40': FALSE (valid-ltl)
 // Expected --check assert --max-threads 8: UNKNOWN (bound on the number of threads: 8)
 #include <assert.h>
 #include <pthread.h>
