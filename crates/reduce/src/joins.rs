@@ -81,7 +81,14 @@ impl Joins {
             for data in net.transitions.iter() {
                 for arc in &data.arcs {
                     if let ArcData::Write { place, value, .. } = arc {
-                        let origin = self.of_value(facts, data, value);
+                        let has_room = net.places[*place]
+                            .cells()
+                            .is_some_and(|cells| cells.value.contains(i64::from(net.max_threads)));
+                        let found = self.of_value(facts, data, value);
+                        let origin = match found {
+                            Origin::Of(_) if !has_room => Origin::Unknown,
+                            _ => found,
+                        };
                         is_changed |= self.origins[*place].add(&origin);
                     }
                 }
@@ -93,7 +100,10 @@ impl Joins {
         match value {
             Expr::Const(0) => Origin::Nothing,
             Expr::Var(var) => self.of_var(data, *var),
-            Expr::Convert(_, operand) => self.of_value(facts, data, operand),
+            // A type without room for all handles would make one into another.
+            Expr::Convert(ty, operand) if ty.contains(i64::from(facts.net.max_threads)) => {
+                self.of_value(facts, data, operand)
+            }
             Expr::If(_, then, otherwise) => {
                 let mut origin = self.of_value(facts, data, then);
                 origin.add(&self.of_value(facts, data, otherwise));

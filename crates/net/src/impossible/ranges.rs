@@ -4,7 +4,7 @@
 //! stands there. Nobody else writes them, so that following the frame's own steps is enough. A step happens only
 //! where its guard is true; it narrows what it read, and sets what it writes. Calls give their arguments to the
 //! entry of the callee, and returns find the result at its exit. At the headers of loops and the entries of
-//! functions, bounds that go on moving are given up, so that it ends; after that, each place is computed again
+//! functions, and in the end everywhere, bounds that go on moving are given up, so that it ends; after that, each place is computed again
 //! from those before it, which brings back bounds that a guard at the end of the round has.
 //!
 //! Why a step is impossible: in every reachable marking where a frame stands at its place, the frame's cells are
@@ -28,6 +28,8 @@ use crate::{Expr, IntType, Net};
 /// more often, as many calls lead to it.
 const MAX_VISITS: u32 = 3;
 const MAX_CALLS: u32 = 12;
+/// Any other place: results of a function that calls itself come round through it.
+const MAX_OTHERS: u32 = 64;
 /// How often all places are computed again.
 const N_AGAIN: usize = 2;
 /// A step whose variables have few values is looked at for each of so many combinations.
@@ -181,7 +183,7 @@ impl<'a> Analysis<'a> {
         let limit = match (of_header, self.is_entry[place]) {
             (_, true) => MAX_CALLS,
             (Some(_), false) => MAX_VISITS,
-            (None, false) => u32::MAX,
+            (None, false) => MAX_OTHERS,
         };
         let Some(known) = &mut self.known[place] else {
             self.known[place] = Some(new);
