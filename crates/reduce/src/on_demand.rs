@@ -53,6 +53,8 @@ pub(crate) struct Closure<'f, 'n> {
     pub(crate) returned: IndexVec<Function, bool>,
     /// Places of which each access is kept, not only each value.
     pub(crate) accessed: IndexVec<Place, bool>,
+    /// Places that an atom looks at, whoever reads them: every write of theirs counts.
+    observed: IndexVec<Place, bool>,
     /// Local cells whose value is needed when a frame is at a place, and whether everywhere.
     live: FxHashMap<(Place, Place), bool>,
     /// Elements of arrays that are needed; none stands for all of them.
@@ -78,6 +80,7 @@ impl<'f, 'n> Closure<'f, 'n> {
             everywhere: IndexVec::filled(false, n_places),
             returned: IndexVec::filled(false, facts.net.functions.len()),
             accessed: IndexVec::filled(false, n_places),
+            observed: IndexVec::filled(false, n_places),
             live: FxHashMap::default(),
             elements: FxHashMap::default(),
             asked: IndexVec::filled(false, n_places),
@@ -85,6 +88,9 @@ impl<'f, 'n> Closure<'f, 'n> {
         };
         for &place in &criterion.accessed {
             closure.accessed[place] = true;
+        }
+        for &place in &criterion.observed {
+            closure.observed[place] = true;
         }
         for &place in criterion.observed.iter().chain(&criterion.accessed) {
             closure.keep_place(place);
@@ -267,7 +273,7 @@ impl<'f, 'n> Closure<'f, 'n> {
         if !self.kept.places[*place] {
             return false;
         }
-        if !self.facts.local[*place] || self.accessed[*place] {
+        if !self.facts.local[*place] || self.accessed[*place] || self.observed[*place] {
             return true;
         }
         if is_own(net, data, *place, key) {
