@@ -259,42 +259,44 @@ fn a_result_says_what_slicing_cut() {
     let reductions: Vec<&str> = lines.skip_while(|line| !line.starts_with("\"reductions\"")).collect();
     let end = reductions.iter().position(|line| line.starts_with(']')).expect("an end");
     expect![[r#"
-          "reductions": [
-            {
-              "name": "slice",
-              "before": 10,
-              "after": 5,
-              "seconds": 0.002,
-              "method": "on-demand",
-              "properties": [
-                "assert"
-              ],
-              "places": {
-                "before": 16,
-                "after": 5
-              },
-              "cut": [
-                {
-                  "file": "src/lost.c",
-                  "lines": [
-                    [
-                      3,
-                      7
-                    ],
-                    [
-                      11,
-                      11
-                    ]
+        "reductions": [
+          {
+            "name": "slice",
+            "before": 10,
+            "after": 5,
+            "seconds": 0.002,
+            "method": "on-demand",
+            "properties": [
+              "assert"
+            ],
+            "places": {
+              "before": 16,
+              "after": 5
+            },
+            "cut": [
+              {
+                "file": "src/lost.c",
+                "lines": [
+                  [
+                    3,
+                    7
+                  ],
+                  [
+                    11,
+                    11
                   ]
-                }
-              ]
-            }
-          ],"#]]
+                ]
+              }
+            ],
+            "phases": []
+          }
+        ],"#]]
     .assert_eq(&reductions[..=end].join("\n"));
     expect![[r#"
         reading the program: 250.000 ms
         property  modelling ms  slicing ms  together ms  checking ms  states  result
         assert         500.000       2.000      502.000      250.000      12       T
+        slicing for assert (on-demand), ms: 
     "#]]
     .assert_eq(&timings_table(&report));
     report.results[0].origin = pdnet_report::Origin::Cache;
