@@ -9,7 +9,7 @@ use pdnet_base::IndexVec;
 use pdnet_net::{ArcData, Place};
 
 use crate::facts::Facts;
-use crate::method::Slicer;
+use crate::method::{Follower, Slicer};
 use crate::{Kept, Reason, Statement};
 
 /// What was met on the way back.
@@ -27,25 +27,6 @@ impl<'f, 'n> Backward<'f, 'n> {
             facts,
             is_kept: IndexVec::filled(false, n_places),
             is_followed: IndexVec::filled(false, n_places),
-        }
-    }
-
-    /// The places from which arcs lead to the steps of a kept statement.
-    fn follow(&mut self, statement: Statement, found: &mut Vec<(Statement, Reason)>) {
-        let facts = self.facts;
-        self.follow_place(statement, statement, found);
-        for step in &facts.flow.steps[statement] {
-            for arc in &facts.net.transitions[step.transition].arcs {
-                match arc {
-                    ArcData::Take { place, .. }
-                    | ArcData::Test { place, .. }
-                    | ArcData::Inhibit { place, .. }
-                    | ArcData::Drain { place, .. }
-                    | ArcData::Read { place, .. }
-                    | ArcData::Write { place, .. } => self.follow_place(*place, statement, found),
-                    ArcData::Put { .. } | ArcData::Governed { .. } | ArcData::Governs { .. } => {}
-                }
-            }
         }
     }
 
@@ -67,24 +48,38 @@ impl<'f, 'n> Backward<'f, 'n> {
     }
 }
 
+impl Follower for Backward<'_, '_> {
+    fn mark(&mut self, statement: Statement) -> bool {
+        !std::mem::replace(&mut self.is_kept[statement], true)
+    }
+
+    /// The places from which arcs lead to the steps of a kept statement.
+    fn follow(&mut self, statement: Statement, found: &mut Vec<(Statement, Reason)>) {
+        let facts = self.facts;
+        self.follow_place(statement, statement, found);
+        for step in &facts.flow.steps[statement] {
+            for arc in &facts.net.transitions[step.transition].arcs {
+                match arc {
+                    ArcData::Take { place, .. }
+                    | ArcData::Test { place, .. }
+                    | ArcData::Inhibit { place, .. }
+                    | ArcData::Drain { place, .. }
+                    | ArcData::Read { place, .. }
+                    | ArcData::Write { place, .. } => self.follow_place(*place, statement, found),
+                    ArcData::Put { .. } | ArcData::Governed { .. } | ArcData::Governs { .. } => {}
+                }
+            }
+        }
+    }
+}
+
 impl Slicer for Backward<'_, '_> {
     fn keeps_whole_statements(&self) -> bool {
         true
     }
 
     fn grow(&mut self, kept: &Kept) -> Vec<(Statement, Reason)> {
-        let mut found = Vec::new();
-        for statement in self.facts.statements().filter(|&statement| kept.has(statement)) {
-            if !std::mem::replace(&mut self.is_kept[statement], true) {
-                self.follow(statement, &mut found);
-            }
-        }
-        let mut next = 0;
-        while next < found.len() {
-            self.follow(found[next].0, &mut found);
-            next += 1;
-        }
-        found.retain(|(statement, _)| !kept.has(*statement));
-        found
+        let facts = self.facts;
+        self.close(facts, kept)
     }
 }

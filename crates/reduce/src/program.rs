@@ -19,7 +19,7 @@ use pdnet_source::File;
 
 use crate::facts::{Facts, frame_of, is_own};
 use crate::joins::Joins;
-use crate::method::{Phases, Slicer};
+use crate::method::{Follower, Phases, Slicer};
 use crate::on_demand::{element, tokens_asked};
 use crate::post_dominance::Graph;
 use crate::reaching::Reaching;
@@ -246,9 +246,15 @@ impl<'f, 'n> Program<'f, 'n> {
 
     /// Notes that a statement is kept.
     fn reach(&mut self, statement: Statement, found: &mut Vec<(Statement, Reason)>, reason: Reason) {
-        if !std::mem::replace(&mut self.is_reached[statement], true) {
+        if self.mark(statement) {
             found.push((statement, reason));
         }
+    }
+}
+
+impl Follower for Program<'_, '_> {
+    fn mark(&mut self, statement: Statement) -> bool {
+        !std::mem::replace(&mut self.is_reached[statement], true)
     }
 
     /// Follows all edges from a statement.
@@ -287,18 +293,7 @@ impl Slicer for Program<'_, '_> {
     }
 
     fn grow(&mut self, kept: &Kept) -> Vec<(Statement, Reason)> {
-        let mut found = Vec::new();
-        for statement in self.facts.statements().filter(|&statement| kept.has(statement)) {
-            if !std::mem::replace(&mut self.is_reached[statement], true) {
-                self.follow(statement, &mut found);
-            }
-        }
-        let mut next = 0;
-        while next < found.len() {
-            self.follow(found[next].0, &mut found);
-            next += 1;
-        }
-        found.retain(|(statement, _)| !kept.has(*statement));
-        found
+        let facts = self.facts;
+        self.close(facts, kept)
     }
 }
