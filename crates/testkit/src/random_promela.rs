@@ -318,7 +318,7 @@ impl Writer<'_> {
     }
 
     fn index(&mut self) -> &'static str {
-        self.rng.pick(&["0", "1", "i % 2", "x % 2", "_pid % 2"])
+        self.rng.pick::<&'static str>(&["0", "1", "i % 2", "x % 2", "_pid % 2"])
     }
 
     fn condition(&mut self) -> String {
