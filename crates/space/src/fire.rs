@@ -61,7 +61,7 @@ impl Successors<'_> {
                     let bit = layout.thread_bit(self.registers[0]).unwrap_or(0);
                     self.insert(done, bit)?;
                 }
-                if self.next.live == 0 {
+                if self.next.live.is_empty() {
                     self.end_process();
                 }
                 Ok(())
@@ -185,8 +185,7 @@ impl Successors<'_> {
 
     fn end_process(&mut self) {
         let layout = &self.compiled.layout;
-        while self.next.live != 0 {
-            let thread = self.next.live.trailing_zeros() as usize;
+        for thread in self.next.live.iter() {
             self.next.clear_frames(layout, thread);
         }
         if let Some(ended) = layout.ended {
