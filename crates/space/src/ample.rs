@@ -92,6 +92,12 @@ impl Observed {
 /// that does. That frame is never taken without being put back (such steps are not taken first either), so that it moves along a cycle of the graph of
 /// moves, which by 4 has a step that is not taken first.
 ///
+/// *Partners.* A step may move the frame of another thread too, from a place that then is touched by all steps
+/// that move a frame there or away from there, and by whoever stands there (it can be moved). So a thread that a partner
+/// could move, now or ever, is not chosen without all who could do that, and a step that needs a partner not without
+/// the thread that stands there. Who moves is then as in the argument above: moves by others are steps outside of the
+/// set, which do not touch where its members stand. The graph of moves has the moves of partners, too.
+///
 /// *Ranks.* All transitions out of the place of a frame of t are next steps, whatever their rank, so that by 1 nobody
 /// else changes which of them is the lowest.
 ///
@@ -125,8 +131,8 @@ pub struct Ample {
 }
 
 impl Ample {
-    /// Looks at the arcs of a net. Nothing where threads touch the frames of other threads, beside starting
-    /// them: then the frames of a thread say nothing of its future.
+    /// Looks at the arcs of a net. Nothing where threads look at the frames of other threads, beside starting
+    /// and meeting them: then the frames of a thread say nothing of its future.
     #[must_use]
     pub fn new(net: &Net, observed: &Observed) -> Option<Self> {
         if !goes_by_arcs(net) {
@@ -174,9 +180,13 @@ impl Ample {
             ample.is_wait[transition] = shared.ends_are_final && waits(net, data);
             let plan = &mut ample.plans[data.source()?];
             plan.next = plan.next.join(touches[transition]);
-            plan.future = plan.next;
             plan.is_start |= ample.is_first[transition];
             plan.n_waits += u32::from(ample.is_wait[transition]);
+        }
+        for place in net.places.indices() {
+            let plan = &mut ample.plans[place];
+            plan.next = plan.next.join(shared.exposure(place));
+            plan.future = plan.next;
         }
         ample.find_futures(net, &all_moves);
         Some(ample)

@@ -77,6 +77,9 @@ impl Successors<'_> {
         match *consume {
             Consume::Frame { thread, depth } => {
                 let token = (self.value(thread), self.value(depth));
+                if token == (self.registers[0], self.registers[1]) {
+                    return Err("a frame that is its own partner");
+                }
                 if !self.taken.contains(&token) {
                     self.taken.push(token);
                 }
