@@ -101,6 +101,16 @@ impl Default for NetConfig {
     }
 }
 
+impl NetConfig {
+    /// Nets in which every step is what its arcs say ([`Net::is_plain`]) and no number of a thread is given
+    /// twice: for tests of what asks for that.
+    #[must_use]
+    pub fn plain() -> Self {
+        let (ranks, late, yields, indivisible, partners, recreation) = (0, 0, 0, 0, 0, 0);
+        Self { ranks, late, yields, indivisible, partners, recreation, ..Self::default() }
+    }
+}
+
 /// A random net. It passes [`pdnet_net::verify_net`].
 #[must_use]
 pub fn random_net(rng: &mut Rng, config: &NetConfig) -> Net {

@@ -43,7 +43,7 @@ fn net(specials: &str, transitions: &str) -> Net {
     let net =
         parse_net(&map, file).unwrap_or_else(|found| panic!("{}", render(&map, &found, ColorChoice::Plain)));
     assert_eq!(verify_net(&net), []);
-    let again = map.add("again.net", &net.to_string());
+    let again = map.add("again.net", net.to_string());
     assert_eq!(parse_net(&map, again).expect("what was printed"), net);
     net
 }
