@@ -19,7 +19,10 @@ fn assert_body(body: &str, expected: Expect) {
     let (_, loaded) = support::accept(&text);
     let dump = dump(&loaded.model);
     let (_, body) = dump.split_once("P()").expect("a proctype");
-    expected.assert_eq(body.strip_prefix('\n').unwrap_or(body));
+    // Without the indentation, which is not part of an expected text.
+    let lines = body.trim_start_matches('\n').lines();
+    let text: String = lines.map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect();
+    expected.assert_eq(&text);
 }
 
 #[test]
@@ -86,109 +89,109 @@ fn control() {
     assert_tree(
         support::MODELS[1],
         expect![[r#"
-        byte n
-        chan q = [2] of { byte }
-        active[2] proctype P() provided (n < 100)
-          xr q
-          byte i
-          byte j
-          start: do
-          ::
-            atomic
-              (n < 3)
-              n = (n + 1)
-          ::
-            (n == 3)
-            break
-          ::
-            timeout
-            goto start
-          :: else
-            1
-          i = 1
-          do
-          ::
-            (i <= 3)
-            n = i
-            i = (i + 1)
-          :: else
-            break
-          j = 0
-          do
-          ::
-            (j < 40)
-            j = (j + 1)
-          ::
-            break
-          if
-          ::
-            j = 0
-          ::
-            j = 1
-          ::
-            j = 2
-          ::
-            j = 3
-          ::
-            j = 4
-          block
-            i = (i + j)
-            if
-            ::
-              (i > 2)
-              goto done
-            :: else
-            i = (i + 1)
-            done: 1
-          block
-            block
-              n = (n + 2)
+            byte n
+            chan q = [2] of { byte }
+            active[2] proctype P() provided (n < 100)
+              xr q
+              byte i
+              byte j
+              start: do
+              ::
+                atomic
+                  (n < 3)
+                  n = (n + 1)
+              ::
+                (n == 3)
+                break
+              ::
+                timeout
+                goto start
+              :: else
+                1
+              i = 1
+              do
+              ::
+                (i <= 3)
+                n = i
+                i = (i + 1)
+              :: else
+                break
+              j = 0
+              do
+              ::
+                (j < 40)
+                j = (j + 1)
+              ::
+                break
               if
               ::
-                (n > 2)
-                goto done
-              :: else
-              n = (n + 1)
-              done: 1
-            d_step
-              n = 1
-              n = 2
-          main
-            q ! 1
-            n = 2
-          unless
-            (n == 7)
-            n = 0
-          end1: q ? i
-          progress: 1
-          goto start
-        D_proctype Q(byte a; byte b; chan out)
-          xs out
-          out ! a
-          if
-          ::
-            (a == b)
-          ::
-            atomic
-              else
-              1
-        active[1] proctype :init:()
-          pid r
-          atomic
-            r = run Q(1, 2, q)
-            run P()
-        never named
-          accept: do
-          ::
-            (!(P[0]@start && (P:i == 0)) || np_)
-        trace
-          do
-          ::
-            q ! 1
-          ::
-            q ? =1
-        ltl safe G(`(n < 3)` -> F `(n == 1)`) && `(n == 0)` U `P[1]@end1`
-    "#]],
+                j = 0
+              ::
+                j = 1
+              ::
+                j = 2
+              ::
+                j = 3
+              ::
+                j = 4
+              block
+                i = (i + j)
+                if
+                ::
+                  (i > 2)
+                  goto done
+                :: else
+                i = (i + 1)
+                done: 1
+              block
+                block
+                  n = (n + 2)
+                  if
+                  ::
+                    (n > 2)
+                    goto done#2
+                  :: else
+                  n = (n + 1)
+                  done#2: 1
+                d_step
+                  n = 1
+                  n = 2
+              main
+                q ! 1
+                n = 2
+              unless
+                (n == 7)
+                n = 0
+              end1: q ? i
+              progress: 1
+              goto start
+            D_proctype Q(byte a; byte b; chan out)
+              xs out
+              out ! a
+              if
+              ::
+                (a == b)
+              ::
+                atomic
+                  else
+                  1
+            active[1] proctype :init:()
+              pid r
+              atomic
+                r = run Q(1, 2, q)
+                run P()
+            never named
+              accept: do
+              ::
+                (!(P[0]@start && (P:i == 0)) || np_)
+            trace
+              do
+              ::
+                q ! 1
+              ::
+                q ? =1
+            ltl safe G(`(n < 3)` -> F `(n == 1)`) && `(n == 0)` U `P[1]@end1`
+        "#]],
     );
 }
 
@@ -483,8 +486,8 @@ fn inlines_are_texts() {
               block
                 block
                   t.f = (g + g)
-                L: g = 1
-                goto L
+                L#2: g = 1
+                goto L#2
         "#]],
     );
 }
@@ -494,20 +497,20 @@ fn jumps_find_the_label_of_their_own_block_first() {
     assert_body(
         "{ x = 1; L: x = 2; goto L }; { y = 1; L: y = 2; goto L }; goto L; M: skip; { goto M; skip }",
         expect![[r#"
-          block
-            x = 1
-            L: x = 2
-            goto L
-          block
-            y = 1
-            L: y = 2
-            goto L
-          goto L
-          M: 1
-          block
-            goto M
-            1
-    "#]],
+            block
+              x = 1
+              L: x = 2
+              goto L
+            block
+              y = 1
+              L#2: y = 2
+              goto L#2
+            goto L#2
+            M: 1
+            block
+              goto M
+              1
+        "#]],
     );
 }
 
