@@ -337,7 +337,8 @@ impl ExprWriter<'_> {
         let outside = Code::constant(model.outside(place)?);
         if self.in_formula {
             // Both ways are computed there, so that the index must be one in any case.
-            let safe = Code::of(format!("({} * {})", inside.text, index.text), index.span, &[&inside, &index]);
+            let safe =
+                Code::of(format!("({} * {})", inside.text, index.text), index.span, &[&inside, &index]);
             return Ok(self.choose(&inside, &at(&safe), &outside));
         }
         Ok(self.choose(&inside, &at(&index), &outside))
@@ -389,7 +390,9 @@ impl Macro {
                  #define udiv(a, b) ((b) < 0 -> (ubelow(a, b) -> 0 : 1) : (uhalf(a, b) + (ubelow((a) - uhalf(a, b) * (b), b) -> 0 : 1)))\n"
             }
             Self::Remainder => "#define umod(a, b) ((a) - udiv(a, b) * (b))\n",
-            Self::Shift => "#define ushr(a, n) ((n) == 0 -> (a) : (((a) >> (n)) & (2147483647 >> ((n) - 1))))\n",
+            Self::Shift => {
+                "#define ushr(a, n) ((n) == 0 -> (a) : (((a) >> (n)) & (2147483647 >> ((n) - 1))))\n"
+            }
         }
     }
 }

@@ -39,7 +39,11 @@ pub(super) struct Model<'a> {
 
 impl<'a> Model<'a> {
     /// The state of a net with so many threads. `observed` are the cells that atoms look at.
-    pub(super) fn new(net: &'a Net, n_threads: u32, observed: &BTreeSet<Place>) -> Result<Self, Vec<Refusal>> {
+    pub(super) fn new(
+        net: &'a Net,
+        n_threads: u32,
+        observed: &BTreeSet<Place>,
+    ) -> Result<Self, Vec<Refusal>> {
         let mut names = Names::default();
         let name_of = |place: Place| {
             let data = &net.places[place];
@@ -152,7 +156,9 @@ impl<'a> Model<'a> {
             Base::Thread => i64::from(self.net.max_threads),
             Base::Depth => i64::from(self.net.max_depth),
             Base::Index(length) => i64::from(*length),
-            Base::Int(ty) => ty.max().saturating_add(1),
+            // None, so that it is refused, where there are negative or too many values.
+            Base::Int(ty) if ty.signed => 0,
+            Base::Int(ty) => (*ty).max().saturating_add(1),
         };
         components[..n].iter().map(size).collect()
     }
@@ -161,7 +167,10 @@ impl<'a> Model<'a> {
     pub(super) fn cell_index(&self, place: Place, key: &[Code]) -> Result<(Code, Option<Code>), Refusal> {
         let sizes = self.sizes(place);
         if sizes.len() != key.len() {
-            return Err(Refusal::new(format!("the key of `{}` is of another length", self.net.places[place].name)));
+            return Err(Refusal::new(format!(
+                "the key of `{}` is of another length",
+                self.net.places[place].name
+            )));
         }
         Ok(flatten(key, &sizes))
     }
@@ -406,8 +415,11 @@ impl<'a> Model<'a> {
         if (1..=MAX_ELEMENTS).contains(&n) {
             return Ok(n);
         }
-        Err(Refusal::new(format!("`{}` has too many elements for a model in Promela", self.net.places[place].name))
-            .help("a smaller `--depth`, `--max-threads` or `--max-elements` makes it smaller"))
+        Err(Refusal::new(format!(
+            "`{}` has too many elements for a model in Promela",
+            self.net.places[place].name
+        ))
+        .help("a smaller `--depth`, `--max-threads` or `--max-elements` makes it smaller"))
     }
 }
 
@@ -431,7 +443,9 @@ fn flatten(key: &[Code], sizes: &[i64]) -> (Code, Option<Code>) {
             (Some(before), None) => {
                 Code::of(format!("({} + {})", before * size, part.text), part.span, &[&index, part])
             }
-            (None, _) => Code::of(format!("({} * {size} + {})", index.text, part.text), span, &[&index, part]),
+            (None, _) => {
+                Code::of(format!("({} * {size} + {})", index.text, part.text), span, &[&index, part])
+            }
         };
     }
     // What is never inside is not to be looked at.

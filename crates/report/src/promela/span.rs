@@ -14,6 +14,8 @@ pub(super) struct Span {
 
 /// All values of 64 bits.
 pub(super) const ALL: Span = Span { low: i64::MIN as i128, high: i64::MAX as i128 };
+/// All values of Promela's `int`.
+pub(super) const INT: Span = Span { low: i32::MIN as i128, high: i32::MAX as i128 };
 const TRUTH: Span = Span { low: 0, high: 1 };
 
 impl Span {
@@ -39,6 +41,12 @@ impl Span {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
+    /// What both have.
+    pub(super) fn meet(self, other: Self) -> Option<Self> {
+        let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
+        (both.low <= both.high).then_some(both)
+    }
+
     pub(super) const fn is_within(self, other: Self) -> bool {
         other.low <= self.low && self.high <= other.high
     }
@@ -49,7 +57,7 @@ impl Span {
 
     /// Whether Promela's `int` holds the values.
     pub(super) const fn fits_int(self) -> bool {
-        self.is_within(Self { low: i32::MIN as i128, high: i32::MAX as i128 })
+        self.is_within(INT)
     }
 
     /// Whether 32 bits without a sign hold the values.
@@ -121,12 +129,8 @@ pub(super) fn exact(op: BinaryOp, left: Span, right: Span) -> Option<Span> {
         BinaryOp::Add => Some(Span::new(left.low + right.low, left.high + right.high)),
         BinaryOp::Sub => Some(Span::new(left.low - right.high, left.high - right.low)),
         BinaryOp::Mul => {
-            let corners = [
-                left.low * right.low,
-                left.low * right.high,
-                left.high * right.low,
-                left.high * right.high,
-            ];
+            let corners =
+                [left.low * right.low, left.low * right.high, left.high * right.low, left.high * right.high];
             let low = corners.into_iter().min().unwrap_or(0);
             let high = corners.into_iter().max().unwrap_or(0);
             Some(Span::new(low, high))
@@ -155,8 +159,7 @@ pub(super) fn binary(op: BinaryOp, ty: IntType, left: Span, right: Span) -> Span
         }
         // Bits above those of `int` are all like its highest one.
         BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if left.fits_int() && right.fits_int() => {
-            let whole = Span::new(i32::MIN.into(), i32::MAX.into());
-            if op == BinaryOp::Xor { whole.converted(ty) } else { whole }
+            if op == BinaryOp::Xor { INT.converted(ty) } else { INT }
         }
         BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => ALL,
         BinaryOp::Div if left.low >= 0 && right.low >= 0 => Span::new(0, left.high),
@@ -164,10 +167,14 @@ pub(super) fn binary(op: BinaryOp, ty: IntType, left: Span, right: Span) -> Span
             let most = left.low.abs().max(left.high.abs());
             Span::new(-most, most).converted(ty)
         }
-        BinaryOp::Rem if left.low >= 0 && right.low >= 0 => Span::new(0, left.high.min(right.high)),
+        BinaryOp::Rem if left.low >= 0 && right.low >= 0 => {
+            Span::new(0, left.high.min((right.high - 1).max(0)))
+        }
         BinaryOp::Rem if ty.signed => {
-            let most = left.low.abs().max(left.high.abs());
-            Span::new(if left.low < 0 { -most } else { 0 }, most)
+            let of_left = left.low.abs().max(left.high.abs());
+            let of_right = (right.low.abs().max(right.high.abs()) - 1).max(0);
+            let most = of_left.min(of_right);
+            Span::new(if left.low < 0 { -most } else { 0 }, if left.high > 0 { most } else { 0 })
         }
         BinaryOp::Div | BinaryOp::Rem => ALL,
         BinaryOp::Shl => match right.single() {

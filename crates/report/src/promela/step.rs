@@ -8,11 +8,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pdnet_base::IndexVec;
 use pdnet_net::{ArcData, Effect, Expr, Pattern, Place, Scope, TransitionData, Var};
 
 use super::expr::{Code, ExprWriter, Refusal, equality};
 use super::model::Model;
 use super::names::comment;
+use super::narrow::narrow;
+use super::span::{ALL, Span};
 use super::values::bound_by_tokens;
 
 /// A step with more combinations of listed values is refused.
@@ -76,10 +79,7 @@ impl StepWriter<'_> {
     }
 
     fn own(&self) -> Listed {
-        Listed::from([
-            (TransitionData::thread_var(), self.thread),
-            (TransitionData::depth_var(), self.depth),
-        ])
+        Listed::from([(TransitionData::thread_var(), self.thread), (TransitionData::depth_var(), self.depth)])
     }
 
     fn combine(
@@ -108,7 +108,8 @@ impl StepWriter<'_> {
         }
         let model = self.model;
         if let Some(domain) = &self.data.vars[var].choice {
-            let n: i128 = domain.ranges.iter().map(|(low, high)| i128::from(*high) - i128::from(*low) + 1).sum();
+            let n: i128 =
+                domain.ranges.iter().map(|(low, high)| i128::from(*high) - i128::from(*low) + 1).sum();
             return (n <= MAX_OPTIONS as i128).then(|| domain.values().collect());
         }
         model.possible.of_var(model.net, model.n_threads, self.data, var).list()
@@ -184,21 +185,20 @@ impl OptionWriter<'_> {
         let condition = texts.join(" && ");
         let mut statements = Vec::new();
         for flag in self.step.failing {
-            statements.push(format!("{flag} = 1"));
-            statements.push(format!("assert(!{flag})"));
+            statements.push(format!("FAIL({flag})"));
         }
         let effect = self.step.data.action.effect();
         if effect == Effect::Prune {
             statements.push(format!("stop({})", stop_reason(self.step.data)));
             return Ok(Some(StepOption { condition, statements, n_kept: 0 }));
         }
-        let Some(tokens) = self.move_tokens()? else { return Ok(None) };
+        let Some(frames) = self.move_frames(effect)? else { return Ok(None) };
+        let tokens = self.move_tokens()?;
         let (kept, assignments) = self.assign(self.assignments()?);
         let n_kept = kept.len();
         statements.extend(kept);
         statements.extend(tokens);
         statements.extend(assignments);
-        let Some(frames) = self.move_frames(effect)? else { return Ok(None) };
         statements.extend(frames);
         match effect {
             Effect::None | Effect::Prune => {}
@@ -209,7 +209,8 @@ impl OptionWriter<'_> {
     }
 
     fn value(&self, expr: &Expr) -> Result<Code, Refusal> {
-        let bound = expr.replace_vars(&|var| self.bound.get(&var).map_or(Expr::Var(var), |v| Expr::Const(*v)));
+        let bound =
+            expr.replace_vars(&|var| self.bound.get(&var).map_or(Expr::Var(var), |v| Expr::Const(*v)));
         let vars = |var: Var| self.vars.get(&var).cloned();
         ExprWriter { model: self.step.model, vars: &vars, in_formula: false }.write(&bound)
     }
@@ -275,12 +276,29 @@ impl OptionWriter<'_> {
                 return Ok(None);
             }
         }
-        if let Some(guard) = &step.data.guard
-            && matches!(add(self.value(guard)?, &mut found), Added::Impossible)
-        {
-            return Ok(None);
+        if let Some(guard) = &step.data.guard {
+            let is_possible = matches!(add(self.value(guard)?, &mut found), Added::Possible);
+            if !is_possible || !self.narrow(guard) {
+                return Ok(None);
+            }
         }
         Ok(Some(found))
+    }
+
+    /// Where the step is taken, its guard is true: what it does may rely on that. `false` where it never is.
+    fn narrow(&mut self, guard: &Expr) -> bool {
+        let vars = self.step.data.vars.indices();
+        let span_of = |var: Var| match (self.bound.get(&var), self.vars.get(&var)) {
+            (Some(value), _) => Span::one(*value),
+            (None, Some(code)) => code.span,
+            (None, None) => ALL,
+        };
+        let mut spans: IndexVec<Var, Span> = vars.map(span_of).collect();
+        let is_possible = narrow(guard, true, &mut spans);
+        for (var, code) in &mut self.vars {
+            code.span = spans[*var];
+        }
+        is_possible
     }
 
     /// While a thread is in an atomic section, no other one moves.
@@ -292,16 +310,11 @@ impl OptionWriter<'_> {
         let cell = model.cell_text(atomic, &Code::constant(0));
         let text = format!("({cell} == 0 || {cell} == {})", self.step.thread + 1);
         let reads = BTreeSet::from([atomic]);
-        found.push(Code { text, span: super::span::Span::new(0, 1), reads });
+        found.push(Code { text, span: Span::new(0, 1), reads });
         Added::Possible
     }
 
-    fn token_is_there(
-        &self,
-        place: Place,
-        parts: &[Code],
-        found: &mut Vec<Code>,
-    ) -> Result<Added, Refusal> {
+    fn token_is_there(&self, place: Place, parts: &[Code], found: &mut Vec<Code>) -> Result<Added, Refusal> {
         let model = self.step.model;
         if model.net.is_frame_place(place) {
             let (thread, depth) = self.frame(parts)?;
@@ -321,7 +334,7 @@ impl OptionWriter<'_> {
             return Ok(Added::Impossible);
         }
         let text = format!("({} > 0)", model.count_text(place, &index.text));
-        found.push(Code::of(text, super::span::Span::new(0, 1), &[&index]));
+        found.push(Code::of(text, Span::new(0, 1), &[&index]));
         Ok(Added::Possible)
     }
 
@@ -340,7 +353,11 @@ impl OptionWriter<'_> {
         let value = self.bound.get(&var).copied();
         if counts == Some(false) {
             self.bound.insert(var, 0);
-            return Ok(if value.is_none_or(|value| value == 0) { Added::Possible } else { Added::Impossible });
+            return Ok(if value.is_none_or(|value| value == 0) {
+                Added::Possible
+            } else {
+                Added::Impossible
+            });
         }
         let when = when.filter(|_| counts.is_none());
         let key = self.values(key)?;
@@ -374,7 +391,7 @@ impl OptionWriter<'_> {
         when: Option<Code>,
     ) -> Result<Code, Refusal> {
         let model = self.step.model;
-        let truth = super::span::Span::new(0, 1);
+        let truth = Span::new(0, 1);
         let mut hit = match model.number_of(place, value) {
             Some(number) => {
                 let cell = model.cell_text(place, index);
@@ -395,8 +412,8 @@ impl OptionWriter<'_> {
         Ok(hit)
     }
 
-    /// Takes, drains and puts tokens that are no frames; none where that is never possible.
-    fn move_tokens(&self) -> Result<Option<Vec<String>>, Refusal> {
+    /// Takes, drains and puts tokens that are no frames.
+    fn move_tokens(&self) -> Result<Vec<String>, Refusal> {
         let model = self.step.model;
         let (mut taken, mut put) = (Vec::new(), Vec::new());
         for arc in &self.step.data.arcs {
@@ -411,7 +428,9 @@ impl OptionWriter<'_> {
                     let (index, inside) = model.token_index(*place, &self.values(token)?);
                     if inside.is_some() {
                         let name = &model.net.places[*place].name;
-                        return Err(Refusal::new(format!("a token on `{name}` that may be of no colour of it")));
+                        return Err(Refusal::new(format!(
+                            "a token on `{name}` that may be of no colour of it"
+                        )));
                     }
                     put.push(format!("{}++", model.count_text(*place, &index.text)));
                 }
@@ -420,8 +439,10 @@ impl OptionWriter<'_> {
                     for (token, _) in model.tokens(*place) {
                         let token: Vec<Code> = token.into_iter().map(Code::constant).collect();
                         let mut matches = Vec::new();
-                        let parts = prefix.iter().zip(&token).map(|(wanted, has)| equality(true, wanted, has));
-                        if parts.into_iter().any(|part| matches!(add(part, &mut matches), Added::Impossible)) {
+                        let parts =
+                            prefix.iter().zip(&token).map(|(wanted, has)| equality(true, wanted, has));
+                        if parts.into_iter().any(|part| matches!(add(part, &mut matches), Added::Impossible))
+                        {
                             continue;
                         }
                         let (index, _) = model.token_index(*place, &token);
@@ -446,7 +467,7 @@ impl OptionWriter<'_> {
             }
         }
         taken.append(&mut put);
-        Ok(Some(taken))
+        Ok(taken)
     }
 
     /// What is written to cells.
@@ -484,7 +505,8 @@ impl OptionWriter<'_> {
         if !model.tables.contains_key(&place) {
             return self.value(value);
         }
-        let folded = value.replace_vars(&|var| self.bound.get(&var).map_or(Expr::Var(var), |v| Expr::Const(*v)));
+        let folded =
+            value.replace_vars(&|var| self.bound.get(&var).map_or(Expr::Var(var), |v| Expr::Const(*v)));
         let number = match folded {
             Expr::Const(value) => model.number_of(place, value),
             _ => None,

@@ -13,9 +13,11 @@ use std::collections::BTreeSet;
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{
     ArcData, Base, CellData, Expr, IntType, Net, Pattern, Place, PlaceForm, Scope, TransitionData, Var,
+    private_bounds,
 };
 
-use super::span::{Span, span_of};
+use super::narrow::narrow;
+use super::span::{INT, Span, span_of};
 
 /// More values of a cell are a span.
 const MAX_FEW: usize = 64;
@@ -101,6 +103,8 @@ pub(super) struct Possible {
     /// Places that can have tokens.
     pub(super) marked: IndexVec<Place, bool>,
     growth: IndexVec<Place, u32>,
+    /// What is known of cells from the order of steps.
+    bounds: IndexVec<Place, Option<Span>>,
 }
 
 impl Possible {
@@ -109,11 +113,19 @@ impl Possible {
         let n = net.places.len();
         let mut possible = Self {
             frames: BTreeSet::new(),
-            values: net.places.iter().map(|data| Values::Few(data.cells().map_or_else(BTreeSet::new, initial_values))).collect(),
+            values: net
+                .places
+                .iter()
+                .map(|data| Values::Few(data.cells().map_or_else(BTreeSet::new, initial_values)))
+                .collect(),
             written: IndexVec::filled(false, n),
             touched: BTreeSet::new(),
             marked: IndexVec::filled(false, n),
             growth: IndexVec::filled(0, n),
+            bounds: private_bounds(net)
+                .iter()
+                .map(|bounds| bounds.map(|(low, high)| Span::new(low.into(), high.into())))
+                .collect(),
         };
         for (place, data) in net.places.iter_enumerated() {
             let PlaceForm::Tokens { initial } = &data.form else { continue };
@@ -244,10 +256,9 @@ impl Analysis<'_> {
         act: &mut impl FnMut(&IndexVec<Var, Span>),
     ) {
         let Some(((var, values), rest)) = listed.split_first() else {
-            let is_possible =
-                data.guard.as_ref().is_none_or(|guard| span_of(guard, &|var| spans[var]).truth() != Some(false));
-            if is_possible {
-                act(spans);
+            let mut narrowed = spans.clone();
+            if data.guard.as_ref().is_none_or(|guard| narrow(guard, true, &mut narrowed)) {
+                act(&narrowed);
             }
             return;
         };
@@ -263,6 +274,16 @@ impl Analysis<'_> {
     fn act(&self, data: &TransitionData, spans: &IndexVec<Var, Span>, possible: &mut Possible) -> bool {
         let of = |expr: &Expr| span_of(expr, &|var| spans[var]);
         let mut is_changed = false;
+        let is_too_many = |arc: &ArcData| match arc {
+            ArcData::Put { place, token } if self.net.is_frame_place(*place) => {
+                of(&token[0]).low >= self.n_threads.into()
+            }
+            _ => false,
+        };
+        // There are never so many threads.
+        if data.arcs.iter().any(is_too_many) {
+            return false;
+        }
         for arc in &data.arcs {
             match arc {
                 ArcData::Put { place, token } => {
@@ -312,14 +333,18 @@ fn within(span: Span, limit: i64) -> impl Iterator<Item = i64> {
 
 /// Adds values of a cell, and gives up bounds that go on moving.
 fn grow(possible: &mut Possible, place: Place, new: Span, ty: IntType) -> bool {
+    let bounds = possible.bounds[place].unwrap_or(Span::of_type(ty));
+    let Some(new) = new.meet(bounds) else { return false };
     let values = &mut possible.values[place];
     if !values.add(new) {
         return false;
     }
     if let Values::Many(_) = values {
         possible.growth[place] += 1;
+        // What moves on within `int` may stay there; then it may be anything.
+        let within = if values.span().fits_int() { INT.meet(bounds).unwrap_or(bounds) } else { bounds };
         if possible.growth[place] > MAX_GROWTH {
-            *values = Values::Many(Span::of_type(ty));
+            *values = Values::Many(within.hull(values.span()));
         }
     }
     true
