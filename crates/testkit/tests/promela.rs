@@ -194,6 +194,7 @@ fn count_states(spin: &Spin, net: &Net, graph: &ReachableGraph<'_>, tally: &mut 
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures of a run by hand")]
 fn spin_agrees_on_exported_programs() {
     let Some(spin) = Spin::find() else { return };
     let seed = Rng::test_seed(1);

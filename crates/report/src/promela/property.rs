@@ -91,16 +91,17 @@ fn spelled(formula: &Ltl, atoms: &[String]) -> String {
     }
 }
 
-/// What SPIN cannot be asked.
+/// Whether SPIN can be asked about it.
 pub(super) fn is_askable(property: &Property) -> bool {
     match &property.kind {
         PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock => true,
-        PropertyKind::NoRace | PropertyKind::NoPartialDeadlock => false,
+        // Claims are those of models that are in Promela already.
+        PropertyKind::NoRace | PropertyKind::NoPartialDeadlock | PropertyKind::Never { .. } => false,
         PropertyKind::Ltl { formula, .. } => formula.is_stutter_invariant(),
     }
 }
 
-/// Whether a formula asks whether there is a deadlock.
+/// The inputs of which not all values are tried.
 pub(super) fn names_of_inputs(net: &Net) -> BTreeSet<String> {
     let vars = net.transitions.iter().flat_map(|data| data.vars.iter());
     let sampled = vars.filter(|var| var.choice.as_ref().is_some_and(|domain| !domain.exact));
