@@ -388,10 +388,15 @@ impl Writer<'_> {
         }
         if is_open {
             lines.push(
-                "After undefined behaviour and bounds of the model (2 and 3) anything may follow: where they are reached \
-                 (./pan -a -N all_followed), SPIN's `errors: 0` is pdnet's UNKNOWN."
-                    .to_owned(),
+                "After undefined behaviour and bounds of the model (2 and 3) anything may follow.".to_owned(),
             );
+            lines.push(
+                "Where they are reached, SPIN's `errors: 0` is pdnet's UNKNOWN; that is asked by".to_owned(),
+            );
+            lines.push(String::new());
+            lines.push(format!(
+                "  spin -DONLY_LTL -a MODEL && gcc -fwrapv{vector} -o pan pan.c && ./pan -a -N all_followed"
+            ));
         }
         let sampled = names_of_inputs(net);
         if !sampled.is_empty() {
