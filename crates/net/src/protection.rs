@@ -178,9 +178,11 @@ fn only_top_frames_move(net: &Net, flow: &Flow) -> bool {
         })
     };
     net.transitions.iter_enumerated().filter(|(_, data)| !data.arcs.is_empty()).all(|(transition, data)| {
-        let takes = data.arcs.iter().skip(1).filter(
-            |arc| matches!(arc, ArcData::Take { place, .. } if net.is_frame_place(*place)),
-        );
+        let takes = data
+            .arcs
+            .iter()
+            .skip(1)
+            .filter(|arc| matches!(arc, ArcData::Take { place, .. } if net.is_frame_place(*place)));
         let touches = data.arcs.iter().any(|arc| match arc {
             ArcData::Test { place, .. } | ArcData::Inhibit { place, .. } => net.is_frame_place(*place),
             _ => false,
@@ -202,6 +204,9 @@ fn only_top_frames_move(net: &Net, flow: &Flow) -> bool {
             _ => false,
         };
         let starts = made(net, data).filter(|(_, token)| token.first() != Some(&thread));
-        !touches && is_pop && is_push && starts.into_iter().all(|(_, token)| token.get(1) == Some(&Expr::Const(0)))
+        !touches
+            && is_pop
+            && is_push
+            && starts.into_iter().all(|(_, token)| token.get(1) == Some(&Expr::Const(0)))
     })
 }

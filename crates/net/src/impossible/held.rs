@@ -185,7 +185,9 @@ impl Locks {
                     && let Some(&mark) = self.marks.get(place)
                     && Some(*place) != self.section
                     && !leaves_others_alone(data, arc, mark)
-                    && self.number(*place, key).is_none_or(|number| held[source].is_some_and(|set| set & (1 << number) == 0))
+                    && self
+                        .number(*place, key)
+                        .is_none_or(|number| held[source].is_some_and(|set| set & (1 << number) == 0))
                 {
                     broken.push(*place);
                 }

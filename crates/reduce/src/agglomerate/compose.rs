@@ -6,7 +6,8 @@
 
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{
-    ArcData, Base, BinaryOp, Effect, Expr, IntType, Net, Pattern, Place, Transition, TransitionData, Var, VarData,
+    ArcData, Base, BinaryOp, Effect, Expr, IntType, Net, Pattern, Place, Transition, TransitionData, Var,
+    VarData,
 };
 
 /// A composed transition has at most so many arcs.
@@ -71,6 +72,10 @@ impl Step {
     /// This step and then another one, as one; `self` leads to where `next` begins. The one that does not lead has no arcs
     /// to tokens beside frames of its own thread.
     pub(crate) fn then(&self, net: &Net, next: &Self, lead: Lead) -> Composed {
+        // A frame that ends and another one in its place: its cells would keep their values.
+        if ends_frame(net, &self.data) && makes_frame(net, &next.data) {
+            return Composed::No;
+        }
         let Some(seen) = Seen::new(net, &self.data, &next.data) else { return Composed::No };
         let Some(guard) = seen.guard(&self.data, &next.data) else { return Composed::Never };
         let mut arcs = self.binding_arcs(&seen);
@@ -78,7 +83,9 @@ impl Step {
         let overwrites = |place: Place, key: &[Expr]| {
             next.data.arcs.iter().any(|arc| match arc {
                 ArcData::Write { place: other, key: theirs, when: None, .. } => {
-                    *other == place && theirs.len() == key.len() && theirs.iter().zip(key).all(|(a, b)| seen.put(a) == *b)
+                    *other == place
+                        && theirs.len() == key.len()
+                        && theirs.iter().zip(key).all(|(a, b)| seen.put(a) == *b)
                 }
                 _ => false,
             })
@@ -96,7 +103,10 @@ impl Step {
                     }
                 }
                 ArcData::Drain { .. } => arcs.push(arc.clone()),
-                ArcData::Take { .. } | ArcData::Test { .. } | ArcData::Inhibit { .. } | ArcData::Read { .. } => {}
+                ArcData::Take { .. }
+                | ArcData::Test { .. }
+                | ArcData::Inhibit { .. }
+                | ArcData::Read { .. } => {}
                 ArcData::Governed { .. } | ArcData::Governs { .. } => {}
             }
         }
@@ -114,7 +124,10 @@ impl Step {
                     value: seen.put(value),
                     when: when.as_ref().map(|when| seen.put(when)),
                 }),
-                ArcData::Take { .. } | ArcData::Test { .. } | ArcData::Inhibit { .. } | ArcData::Read { .. } => {}
+                ArcData::Take { .. }
+                | ArcData::Test { .. }
+                | ArcData::Inhibit { .. }
+                | ArcData::Read { .. } => {}
                 ArcData::Governed { .. } | ArcData::Governs { .. } => {}
             }
         }
@@ -123,7 +136,9 @@ impl Step {
         let data = match lead {
             Lead::First => TransitionData { label, vars, arcs, guard, ..self.data.clone() },
             // Which bytes are accessed matters for races only, for which no step leads from behind.
-            Lead::Second => TransitionData { label, vars, arcs, guard, bytes: Vec::new(), ..next.data.clone() },
+            Lead::Second => {
+                TransitionData { label, vars, arcs, guard, bytes: Vec::new(), ..next.data.clone() }
+            }
         };
         let mut parts = self.parts.clone();
         for part in &next.parts {
@@ -142,9 +157,10 @@ impl Step {
         let Some(seen) = Seen::new(net, &self.data, next) else { return Composed::No };
         let Some(guard) = seen.guard(&self.data, next) else { return Composed::Never };
         let mut arcs = self.binding_arcs(&seen);
-        let rest = self.data.arcs.iter().filter(|arc| {
-            matches!(arc, ArcData::Put { .. } | ArcData::Write { .. } | ArcData::Drain { .. })
-        });
+        let rest =
+            self.data.arcs.iter().filter(|arc| {
+                matches!(arc, ArcData::Put { .. } | ArcData::Write { .. } | ArcData::Drain { .. })
+            });
         arcs.extend(rest.cloned());
         let data = TransitionData { vars: seen.vars.clone(), arcs, guard, ..self.data.clone() };
         fits(Self { data, parts: self.parts.clone() })
@@ -170,6 +186,16 @@ pub(crate) fn target(net: &Net, data: &TransitionData) -> Option<Place> {
     })
 }
 
+fn ends_frame(net: &Net, data: &TransitionData) -> bool {
+    let is_frame = |arc: &ArcData| matches!(arc, ArcData::Take { place, .. } if net.is_frame_place(*place));
+    data.arcs.iter().skip(1).any(is_frame)
+}
+
+fn makes_frame(net: &Net, data: &TransitionData) -> bool {
+    let is_new = |arc: &ArcData| matches!(arc, ArcData::Put { place, token } if net.is_frame_place(*place) && !is_frame(token));
+    data.arcs.iter().any(is_new)
+}
+
 /// Whether a token is the frame that moves.
 pub(crate) fn is_frame(token: &[Expr]) -> bool {
     token == [Expr::Var(TransitionData::thread_var()), Expr::Var(TransitionData::depth_var())]
@@ -190,7 +216,9 @@ fn fits(step: Step) -> Composed {
             | ArcData::Inhibit { prefix: exprs, .. }
             | ArcData::Drain { prefix: exprs, .. } => exprs.iter().for_each(&mut count),
             ArcData::Read { key, when, .. } => key.iter().chain(when).for_each(&mut count),
-            ArcData::Write { key, value, when, .. } => key.iter().chain([value]).chain(when).for_each(&mut count),
+            ArcData::Write { key, value, when, .. } => {
+                key.iter().chain([value]).chain(when).for_each(&mut count)
+            }
             ArcData::Governed { .. } | ArcData::Governs { .. } => {}
         }
     }
@@ -330,7 +358,11 @@ impl<'a> Seen<'a> {
                 break;
             }
         }
-        let base = if is_covered { Expr::Const(0) } else { Expr::Var(self.read(first, var, place, key, when.clone())) };
+        let base = if is_covered {
+            Expr::Const(0)
+        } else {
+            Expr::Var(self.read(first, var, place, key, when.clone()))
+        };
         if layers.is_empty() {
             return Some(base);
         }

@@ -56,6 +56,11 @@ impl Visible {
         Some(visible)
     }
 
+    /// The same on a net with the same places and other transitions.
+    pub(crate) fn watching(self, watched: IndexVec<Transition, bool>) -> Self {
+        Self { watched, ..self }
+    }
+
     /// Whether an atom looks at what is on a place.
     pub(crate) fn sees(&self, place: Place) -> bool {
         self.places[place]
