@@ -20,6 +20,7 @@ mod net;
 mod pipeline;
 mod progress;
 mod properties;
+mod reductions;
 mod session;
 mod settle;
 mod slice;
@@ -59,7 +60,7 @@ fn run() -> ExitStatus {
     };
     let mut session = Session::new(cli.color);
     let result = match &cli.command {
-        Command::Check(args) => pipeline::check(args, &mut session, engine::engine(args.reduce).as_ref()),
+        Command::Check(args) => pipeline::check(args, &mut session, engine::engine(&args.reduce).as_ref()),
         Command::Slice(args) => slice::print_slice(args, &mut session),
         Command::Net(args) => net::print_net(args, &mut session),
         Command::Automaton(args) => automaton::print_automaton(args, &mut session),

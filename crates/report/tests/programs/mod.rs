@@ -134,6 +134,7 @@ impl Program {
             stats,
             answer,
             slice: None,
+            merge: None,
             origin: Origin::Search,
             probes,
         };
@@ -146,6 +147,7 @@ impl Program {
             task: None,
             reductions: vec![],
             slices: vec![],
+            merges: vec![],
             timings: Timings { reading: 0.25, modelling: 0.5 },
             notes: vec![],
         }
