@@ -2,13 +2,14 @@
 //!
 //! An engine's word is not enough: a run is shown only after every one of its steps was found enabled by
 //! the interpreter, and after the run as a whole was found to break the property, by the meaning of the
-//! formula rather than by an automaton. That a thread never moves again is a statement about all continuations:
+//! formula rather than by an automaton that was made of it. Where the property itself is an automaton, its meaning is
+//! whether it accepts the word of the run. That a thread never moves again is a statement about all continuations:
 //! see `stuck.rs`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use pdnet_logic::Ltl;
-use pdnet_net::{Firing, Interpreter, Marking, Net, Successor};
+use pdnet_net::{Fired, Firing, Interpreter, Marking, Net, Successor, Transition};
 
 use crate::stuck::may_be_stuck;
 use crate::{Fairness, Property, PropertyKind, Trace, TraceEnd};
@@ -21,9 +22,15 @@ pub struct Step {
     /// The marking after it. Where the step has no successor, which only the last step of a run that breaks
     /// [`PropertyKind::NeverFires`] may be, that before it.
     pub after: Marking,
-    /// The values of the property's atoms after it, by number.
+    /// The values of the property's atoms after it, by number; of an inner step, those before the firing.
     pub letter: u64,
+    /// The firing goes on: this is a step of an indivisible sequence, and not its last one. No property looks at
+    /// the marking after it.
+    pub is_inner: bool,
 }
+
+/// So many inner steps of a firing are shown, beside its last one.
+const MAX_INNER: usize = 1000;
 
 /// A run that was found to be one, and to break the property.
 #[derive(Clone, Debug)]
@@ -104,23 +111,23 @@ pub fn replay(
     let initial = interpreter.initial();
     let mut player = Player { interpreter, property, current: initial.clone(), n_steps: 0 };
     let initial_letter = player.letter();
-    let last_is_target = match &property.kind {
-        PropertyKind::NeverFires(transitions) => {
-            trace.prefix.last().is_some_and(|firing| transitions.contains(&firing.transition))
-        }
-        PropertyKind::NoDeadlock
+    // A step that must not fire may have no successor: it is the end of the run.
+    let targets: &[Transition] = match &property.kind {
+        PropertyKind::NeverFires(transitions) if trace.end == TraceEnd::Any => transitions,
+        PropertyKind::NeverFires(_)
+        | PropertyKind::NoDeadlock
         | PropertyKind::NoRace
         | PropertyKind::NoPartialDeadlock
-        | PropertyKind::Ltl { .. } => false,
+        | PropertyKind::Ltl { .. }
+        | PropertyKind::Never { .. } => &[],
     };
-    // A step that must not fire may have no successor: it is the end of the run.
-    let may_be_cut = last_is_target && trace.end == TraceEnd::Any;
-    let prefix = player.play(&trace.prefix, may_be_cut)?;
+    let prefix = player.play(&trace.prefix, targets)?;
+    let last_is_target = prefix.last().is_some_and(|step| targets.contains(&step.firing.transition));
     let at_cycle = player.current.clone();
     let mut starved = Vec::new();
     let cycle = match &trace.end {
         TraceEnd::Cycle(firings) => {
-            let steps = player.play(firings, false)?;
+            let steps = player.play(firings, &[])?;
             if firings.is_empty() || player.current != at_cycle {
                 return Err(ReplayError::OpenCycle);
             }
@@ -147,7 +154,12 @@ pub fn replay(
             TraceEnd::Stuck(thread) => may_be_stuck(net, &at_cycle, *thread),
             TraceEnd::Cycle(_) | TraceEnd::Stutter | TraceEnd::Any | TraceEnd::Race(_) => false,
         },
-        PropertyKind::Ltl { formula, .. } => breaks_formula(formula, &result),
+        PropertyKind::Ltl { formula, .. } => {
+            is_bad_word(&result, |prefix, cycle| !formula.holds_on_lasso(prefix, cycle))
+        }
+        PropertyKind::Never { automaton, .. } => {
+            is_bad_word(&result, |prefix, cycle| automaton.accepts_lasso(prefix, cycle))
+        }
     };
     if !breaks {
         return Err(ReplayError::NoViolation);
@@ -157,7 +169,7 @@ pub fn replay(
         Fairness::Weak => result.starved.iter().any(|starved| starved.always_enabled),
         Fairness::Strong => !result.starved.is_empty(),
     };
-    if is_unfair && matches!(property.kind, PropertyKind::Ltl { .. }) {
+    if is_unfair && property.is_about_runs() {
         return Err(ReplayError::Unfair);
     }
     Ok(result)
@@ -172,65 +184,101 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Plays the steps; with `may_be_cut`, the last of them may have no successor.
-    fn play(&mut self, firings: &[Firing], may_be_cut: bool) -> Result<Vec<Step>, ReplayError> {
+    /// Plays the steps. The last firing ends at the first of the targets, if it fires one, and may then have
+    /// no successor.
+    fn play(&mut self, firings: &[Firing], targets: &[Transition]) -> Result<Vec<Step>, ReplayError> {
         let mut steps = Vec::new();
         for (position, firing) in firings.iter().enumerate() {
             let step = self.n_steps;
             if !self.interpreter.enabled(&self.current).contains(firing) {
                 return Err(ReplayError::NotEnabled { step });
             }
-            match self.interpreter.fire(&self.current, firing) {
-                Successor::Marking(next) => self.current = next,
-                Successor::Pruned if may_be_cut && position + 1 == firings.len() => {}
-                Successor::Pruned => return Err(ReplayError::Pruned { step }),
+            let mut fired = self.interpreter.fire_all(&self.current, firing);
+            let is_target = |step: &Firing| targets.contains(&step.transition);
+            let target = fired.steps.iter().position(is_target).filter(|_| position + 1 == firings.len());
+            if fired.successor == Successor::Pruned && target.is_none() {
+                return Err(ReplayError::Pruned { step });
             }
+            fired.steps.truncate(target.map_or(fired.steps.len(), |target| target + 1));
             self.n_steps += 1;
-            steps.push(Step { firing: firing.clone(), after: self.current.clone(), letter: self.letter() });
+            self.show(&fired, &mut steps);
         }
         Ok(steps)
     }
 
+    /// Goes on to the end of a firing, and adds its steps.
+    fn show(&mut self, fired: &Fired, steps: &mut Vec<Step>) {
+        let letter = self.letter();
+        let Some((last, inner)) = fired.steps.split_last() else { return };
+        let mut at = self.current.clone();
+        for (position, step) in inner.iter().enumerate() {
+            if let Successor::Marking(next) = self.interpreter.step(&at, step) {
+                at = next;
+            }
+            if position < MAX_INNER {
+                steps.push(Step { firing: step.clone(), after: at.clone(), letter, is_inner: true });
+            }
+        }
+        self.current = match &fired.successor {
+            Successor::Marking(next) => next.clone(),
+            Successor::Pruned => at,
+        };
+        let (after, letter) = (self.current.clone(), self.letter());
+        steps.push(Step { firing: last.clone(), after, letter, is_inner: false });
+    }
+
     fn letter(&self) -> u64 {
-        let PropertyKind::Ltl { atoms, .. } = &self.property.kind else { return 0 };
         let holds = |atom: &crate::AtomData| self.interpreter.eval(&self.current, &atom.expr) != 0;
-        atoms.iter().enumerate().fold(0, |letter, (bit, atom)| letter | u64::from(holds(atom)) << bit)
+        let atoms = self.property.atoms().iter();
+        atoms.enumerate().fold(0, |letter, (bit, atom)| letter | u64::from(holds(atom)) << bit)
     }
 }
 
-/// Whether the run breaks the formula, by the formula's own meaning.
+/// Whether the run breaks a property of infinite words, by the property's own meaning: `is_bad` of the word
+/// `prefix cycle cycle …`.
 ///
-/// Where the rest of the run does not matter, the formula must fail on the prefix followed by the last
+/// Where the rest of the run does not matter, the prefix must be bad when it is followed by the last
 /// letter forever, by no atom, by every atom, and by the last letter with any one atom turned over.
-fn breaks_formula(formula: &Ltl, run: &Replay) -> bool {
+fn is_bad_word(run: &Replay, is_bad: impl Fn(&[u64], &[u64]) -> bool) -> bool {
     let mut letters = vec![run.initial_letter];
-    letters.extend(run.prefix.iter().map(|step| step.letter));
+    letters.extend(run.prefix.iter().filter(|step| !step.is_inner).map(|step| step.letter));
     let last = letters.pop().expect("the initial letter at least");
     match run.end {
         TraceEnd::Cycle(_) => {
             let mut cycle = vec![last];
-            cycle.extend(run.cycle.iter().map(|step| step.letter));
+            cycle.extend(run.cycle.iter().filter(|step| !step.is_inner).map(|step| step.letter));
             cycle.pop();
-            !formula.holds_on_lasso(&letters, &cycle)
+            is_bad(&letters, &cycle)
         }
-        TraceEnd::Stutter => !formula.holds_on_lasso(&letters, &[last]),
+        TraceEnd::Stutter => is_bad(&letters, &[last]),
         TraceEnd::Any => {
             letters.push(last);
             let turned = (0..64).map(|bit| last ^ (1 << bit));
             let mut continuations = [last, 0, u64::MAX].into_iter().chain(turned);
-            continuations.all(|letter| !formula.holds_on_lasso(&letters, &[letter]))
+            continuations.all(|letter| is_bad(&letters, &[letter]))
         }
         TraceEnd::Race(_) | TraceEnd::Stuck(_) => false,
     }
 }
 
-/// The threads that can move in the cycle and never do.
+/// The threads that can move in the cycle, by themselves or with another, and never do. Who moves in a firing is
+/// said by its first step.
 /// (The marking after the last step is the first one again, so that looking at those after each step
 /// looks at all of them.)
 fn starved_threads(interpreter: Interpreter<'_>, cycle: &[Step]) -> Vec<Starved> {
     let mut enabled_at: Vec<Vec<i64>> = Vec::new();
+    let mut moved: BTreeSet<i64> = BTreeSet::new();
+    let mut is_first = true;
     for step in cycle {
-        let mut threads: Vec<i64> = interpreter.enabled(&step.after).iter().map(Firing::thread).collect();
+        if is_first {
+            moved.extend(interpreter.movers(&step.firing));
+        }
+        is_first = !step.is_inner;
+        if step.is_inner {
+            continue;
+        }
+        let enabled = interpreter.enabled(&step.after);
+        let mut threads: Vec<i64> = enabled.iter().flat_map(|firing| interpreter.movers(firing)).collect();
         threads.sort_unstable();
         threads.dedup();
         enabled_at.push(threads);
@@ -238,7 +286,7 @@ fn starved_threads(interpreter: Interpreter<'_>, cycle: &[Step]) -> Vec<Starved>
     let mut threads: Vec<i64> = enabled_at.iter().flatten().copied().collect();
     threads.sort_unstable();
     threads.dedup();
-    threads.retain(|thread| cycle.iter().all(|step| step.firing.thread() != *thread));
+    threads.retain(|thread| !moved.contains(thread));
     let always = |thread: i64| enabled_at.iter().all(|enabled| enabled.contains(&thread));
     threads.into_iter().map(|thread| Starved { thread, always_enabled: always(thread) }).collect()
 }

@@ -121,7 +121,8 @@ impl Merged {
             same @ (PropertyKind::NoDeadlock
             | PropertyKind::NoRace
             | PropertyKind::NoPartialDeadlock
-            | PropertyKind::Ltl { .. }) => same.clone(),
+            | PropertyKind::Ltl { .. }
+            | PropertyKind::Never { .. }) => same.clone(),
         };
         Property { kind, ..property.clone() }
     }

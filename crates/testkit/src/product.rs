@@ -1,10 +1,11 @@
-//! The reachable graph times a formula, and the search for a fair accepting cycle in it.
+//! The reachable graph times a formula or an automaton, and the search for a fair accepting cycle in it.
 //!
 //! The formula comes in one of two ways. The *tableau* guesses, at every marking of a run, which temporal
 //! subformulas hold there; the guess at a marking must follow from its letter and the guess at the next
 //! one by the law of each operator (`f U g` holds where `g` does, or `f` does and `f U g` holds next), and
 //! a guess that promises something must see it come true again and again. The *automaton* is that of the
-//! logic room. The tableau is far larger and needs no trust.
+//! logic room. The tableau is far larger and needs no trust. Where the property is an automaton, there is no
+//! tableau, and the automaton is taken edge by edge as it is given.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -140,7 +141,7 @@ impl<'g, 'a> Product<'g, 'a> {
                 continue;
             }
             let moving: BTreeSet<i64> =
-                edges.iter().filter_map(|(node, edge)| self.mover(*node, edge)).collect();
+                edges.iter().flat_map(|(node, edge)| self.movers(*node, edge)).collect();
             let enabled = |node: usize| &self.enabled[self.marking[node]];
             match fairness {
                 Fairness::None => return Some(component),
@@ -203,8 +204,8 @@ impl<'g, 'a> Product<'g, 'a> {
         edge.step.map(|idx| &self.graph.edges(self.marking[node])[idx])
     }
 
-    fn mover(&self, node: usize, edge: &ProductEdge) -> Option<i64> {
-        self.step(node, edge).map(|step| step.firing.thread())
+    fn movers(&self, node: usize, edge: &ProductEdge) -> BTreeSet<i64> {
+        self.step(node, edge).map_or_else(BTreeSet::new, |step| self.graph.movers(&step.firing))
     }
 
     /// A run into the component, and around in it so that it is accepting and fair.
@@ -234,7 +235,7 @@ impl<'g, 'a> Product<'g, 'a> {
         let threads: BTreeSet<i64> =
             component.iter().flat_map(|&node| &self.enabled[self.marking[node]]).copied().collect();
         for &thread in &threads {
-            let moves = |node: usize, edge: &ProductEdge| self.mover(node, edge) == Some(thread);
+            let moves = |node: usize, edge: &ProductEdge| self.movers(node, edge).contains(&thread);
             let rests = |node: usize| !self.enabled[self.marking[node]].contains(&thread);
             match fairness {
                 Fairness::None => {}

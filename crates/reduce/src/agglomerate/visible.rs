@@ -18,7 +18,7 @@ pub(crate) struct Visible {
 impl Visible {
     /// None where a property sees more than can be kept:
     ///
-    /// - a formula with `X` sees every step;
+    /// - a formula with `X`, and many an automaton, sees every step;
     /// - an atom that says whether nothing can move sees each of them, too;
     /// - that a thread is left behind while others go on may be true only between two steps that would be merged.
     pub(crate) fn new(net: &Net, properties: &[Property], fairness: Fairness) -> Option<Self> {
@@ -36,7 +36,7 @@ impl Visible {
                 PropertyKind::NoDeadlock => {}
                 PropertyKind::NoRace => visible.races = true,
                 PropertyKind::NoPartialDeadlock => return None,
-                PropertyKind::Ltl { formula, atoms } => {
+                PropertyKind::Ltl { atoms, .. } | PropertyKind::Never { atoms, .. } => {
                     let mut sees_deadlocks = false;
                     for atom in atoms {
                         atom.expr.walk(&mut |expr| match expr {
@@ -46,7 +46,7 @@ impl Visible {
                             Expr::Unary(..) | Expr::Binary(..) | Expr::Convert(..) | Expr::If(..) => {}
                         });
                     }
-                    if sees_deadlocks || !formula.is_stutter_invariant() {
+                    if sees_deadlocks || property.sees_steps() {
                         return None;
                     }
                     visible.fair |= fairness != Fairness::None;
