@@ -498,6 +498,8 @@ fn unescape(text: &str) -> String {
             Some('r') => result.push('\r'),
             Some('f') => result.push('\x0c'),
             Some('0') => result.push('\0'),
+            // The string goes on in the next line.
+            Some('\n') => {}
             Some(other) => result.push(other),
             None => result.push('\\'),
         }
