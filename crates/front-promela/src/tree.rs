@@ -94,6 +94,8 @@ pub struct VarData {
     pub hidden: bool,
     /// `show`: its changes are to be shown in runs.
     pub show: bool,
+    /// `local`: the modeller says that one process alone uses it.
+    pub local: bool,
     /// For a parameter of a proctype: which one.
     pub param: Option<usize>,
     /// Where it is declared.
@@ -138,12 +140,32 @@ pub struct ProcData {
     pub provided: Option<Expr>,
     /// The labels, in order of their position.
     pub labels: IndexVec<Label, LabelData>,
+    /// What `xr` and `xs` say: no other process receives from, or sends to, these channels.
+    pub exclusive: Vec<Exclusive>,
     /// The statements.
     pub body: Sequence,
     /// The head in the source.
     pub span: Span,
     /// The closing brace.
     pub end: Span,
+}
+
+/// One `xr` or `xs`: a promise of the modeller about a channel.
+#[derive(Clone, Debug)]
+pub struct Exclusive {
+    /// Which of the two.
+    pub kind: ExclusiveKind,
+    /// The channel, or the array of channels (then without indices).
+    pub place: Place,
+}
+
+/// What only one process does with a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExclusiveKind {
+    /// `xr`.
+    Receive,
+    /// `xs`.
+    Send,
 }
 
 /// A label.
@@ -155,7 +177,14 @@ pub struct LabelData {
     pub span: Span,
 }
 
-/// Statements one after the other.
+/// Statements one after the other, with the steps that SPIN adds or takes away written out:
+///
+/// - A declaration that does not stand at the start of a proctype is a step: `x = 0`, `a[0] = 0` of an array, `1` of a
+///   structure, and the initialiser where there is one.
+/// - A `goto` or `break` behind a label `end…`, `progress…` or `accept…`, or behind a label that some `P@l` asks for, has
+///   a step `1` in front, which has the labels.
+/// - Of several `skip` in a row inside a choice, those that SPIN removes are not here.
+/// - The first assignment of a `for` or `select` stands before the label of that statement.
 pub type Sequence = Vec<Stmt>;
 
 /// A statement.
@@ -218,6 +247,10 @@ pub enum StmtKind {
     Goto(Label),
     /// `break`.
     Break,
+    /// `else` at the beginning of a block, `atomic` or `d_step` that itself begins a choice: `:: atomic { else -> … }`.
+    /// Executable where no other choice of that `if` or `do` is. The choice is the last one (else the syntax refuses
+    /// it), and its [`Choice::otherwise`] is `None`.
+    Else,
     /// `assert ( … )`.
     Assert(Expr),
     /// `printf`, `printm`.

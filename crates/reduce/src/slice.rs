@@ -15,6 +15,7 @@ use crate::next::{Next, Ways};
 use crate::on_demand::{Closure, OnDemand};
 use crate::program::Program;
 use crate::rebuild::{Rebuilt, rebuild};
+use crate::whole::{keeps_all, whole};
 
 /// How to find what can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -79,9 +80,14 @@ impl std::error::Error for LiftError {}
 
 /// Cuts away what the answers to these properties do not depend on.
 ///
+/// Of a net whose steps can depend on other threads by more than their arcs, nothing is cut.
+///
 /// The properties are answered together: the slice has what any of them needs. They must be without `X`.
 #[must_use]
 pub fn slice(net: &Net, properties: &[Property], fairness: Fairness, method: Method) -> Slice {
+    if keeps_all(net) {
+        return whole(net, properties);
+    }
     // Control arcs, loops and hang points are the control dependence of one method, and for the others no more than
     // what makes them exact.
     let is_on_demand = method == Method::OnDemand;
