@@ -3,7 +3,11 @@
 //! | file | what it does |
 //! | --- | --- |
 //! | `tree.rs` | the model with names resolved; what the syntax makes and the lowering takes |
+//! | `lower.rs` | the tree to a net, and expressions of properties to atoms |
 
 #![forbid(unsafe_code)]
 
+mod lower;
 pub mod tree;
+
+pub use lower::{LowerOptions, Lowered, lower};

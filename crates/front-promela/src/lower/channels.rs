@@ -17,9 +17,9 @@ use crate::tree::{
 
 index_type! {
     /// A declaration of a channel, or of an array of channels.
-    pub(crate) struct Site = "s";
+    pub struct Site = "s";
     /// Channels that share places.
-    pub(crate) struct Class = "k";
+    pub struct Class = "k";
 }
 
 /// A channel before anything runs: an element of a declaration. Of a local one it stands for those of all processes.

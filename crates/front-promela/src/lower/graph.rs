@@ -12,7 +12,7 @@ use crate::tree::{Choice, ExprKind, Label, LabelData, ProcData, Stmt, StmtKind};
 
 index_type! {
     /// An element: a statement, or a point of the control flow.
-    pub(crate) struct Node = "n";
+    pub struct Node = "n";
 }
 
 /// What an element is.
@@ -40,7 +40,7 @@ pub(crate) enum NodeKind<'m> {
     DStep,
     /// `unless`: what is done, then what takes over.
     Unless,
-    /// A step without effect that was put in front of a jump to carry its label.
+    /// What stands for a sequence without statements.
     Skip,
     /// The end of the process.
     End,
@@ -120,7 +120,6 @@ impl<'m> Graph<'m> {
     /// The graph of any sequence of statements with labels.
     pub(crate) fn of(body: Body<'m>, next_id: &mut u32) -> Self {
         let mut maker = Maker {
-            names: body.labels,
             shape: Shape {
                 nodes: IndexVec::new(),
                 labels: IndexVec::filled(None, body.labels.len()),
@@ -265,7 +264,6 @@ impl Shape<'_> {
 }
 
 struct Maker<'m, 'i> {
-    names: &'m IndexVec<Label, LabelData>,
     shape: Shape<'m>,
     /// The loops around.
     open: Vec<usize>,
@@ -322,6 +320,7 @@ impl<'m> Maker<'m, '_> {
             | StmtKind::Assert(_)
             | StmtKind::Print { .. } => self.simple(NodeKind::Basic(&statement.kind), statement, to),
             StmtKind::Goto(label) => self.simple(NodeKind::Goto(*label), statement, to),
+            StmtKind::Else => self.simple(NodeKind::Else, statement, to),
             StmtKind::Break => {
                 let exit = self.open.last().copied().unwrap_or_default();
                 self.simple(NodeKind::Leave(exit), statement, to)
@@ -384,23 +383,11 @@ impl<'m> Maker<'m, '_> {
         }
     }
 
-    /// A statement that is one element. A label that means something on a jump, which is no control state, is moved to
-    /// a step of its own.
+    /// A statement that is one element.
     fn simple(&mut self, kind: NodeKind<'m>, statement: &'m Stmt, to: &mut Open) -> Node {
         let node = self.new_node(kind, statement.span);
-        let is_jump = matches!(kind, NodeKind::Goto(_) | NodeKind::Leave(_));
-        let counts = |&label: &Label| {
-            ["accept", "end", "progress"].iter().any(|word| self.names[label].name.starts_with(word))
-        };
-        let carrier = if is_jump && statement.labels.iter().any(counts) {
-            let skip = self.new_node(NodeKind::Skip, statement.span);
-            self.append(skip, to);
-            skip
-        } else {
-            node
-        };
         self.append(node, to);
-        carrier
+        node
     }
 
     fn compound(
@@ -428,7 +415,6 @@ impl<'m> Maker<'m, '_> {
             }
             self.sequence(&choice.body, &mut open);
             let Some(part) = open.close() else { continue };
-            self.drop_repeated_skips(part);
             if choice.otherwise.is_some() {
                 otherwise = Some(part);
             } else {
@@ -437,39 +423,6 @@ impl<'m> Maker<'m, '_> {
         }
         parts.extend(otherwise);
         parts
-    }
-
-    /// Of steps without effect that follow each other in an option, SPIN keeps the first and the last.
-    fn drop_repeated_skips(&mut self, part: Part) {
-        let (mut count, mut before, mut at) = (0, None, part.first);
-        loop {
-            let data = &self.shape.nodes[at];
-            let (is_print, is_skip) = match data.kind {
-                NodeKind::Basic(StmtKind::Print { .. }) => (true, true),
-                NodeKind::Basic(kind) => (false, is_constant(kind, 1)),
-                _ => (false, false),
-            };
-            let next = data.next;
-            let mut dropped = false;
-            if is_skip && data.labels.is_empty() {
-                count += 1;
-                dropped = count > 1 && !is_print && at != part.first && at != part.last;
-            } else {
-                count = 0;
-            }
-            if dropped {
-                if let Some(before) = before {
-                    let before: Node = before;
-                    self.shape.nodes[before].next = next;
-                }
-            } else {
-                before = Some(at);
-            }
-            match next {
-                Some(next) if at != part.last => at = next,
-                _ => return,
-            }
-        }
     }
 
     /// Appends the point where parts meet to each of them.
@@ -594,6 +547,7 @@ impl<'m> Maker<'m, '_> {
         let labels_of: Vec<Vec<Label>> = self.shape.nodes.iter().map(|data| data.labels.clone()).collect();
         let mut marks: IndexVec<Node, Vec<Label>> = labels_of.into();
         let plain: Vec<Vec<Move>> = self
+            .shape
             .nodes
             .indices()
             .map(|node| match self.shape.nodes[node].kind {

@@ -29,6 +29,7 @@ struct Write {
 }
 
 /// A transition in the making.
+#[derive(Clone)]
 pub(super) struct Step<'a, 'm> {
     pub(super) lower: &'a Lower<'m>,
     builder: TransitionBuilder,
@@ -205,9 +206,32 @@ impl<'a, 'm> Step<'a, 'm> {
         self.builder
     }
 
-    /// Forgets the guard so far, for a fault that happens before anything is decided.
-    pub(super) fn drop_guard(&mut self) {
-        self.guard.clear();
+    /// The builder of the step in which this goes wrong. Of the guard only the first `kept` parts count: what goes wrong
+    /// does so before it is known whether the statement can be executed.
+    pub(super) fn finish_fault(mut self, fault: Fault, kept: usize) -> TransitionBuilder {
+        self.guard.truncate(kept);
+        let conditions = self.faults.iter().filter(|(found, _)| *found == fault);
+        let condition = conditions
+            .fold(Expr::Const(0), |any, (_, condition)| Expr::either(any, condition.clone()));
+        self.finish_without_effect(condition)
+    }
+
+    /// How many parts the guard has so far.
+    pub(super) fn guard_len(&self) -> usize {
+        self.guard.len()
+    }
+
+    /// Whether the guard is plainly never true.
+    pub(super) fn is_impossible(&self) -> bool {
+        self.guard.contains(&Expr::Const(0))
+    }
+
+    /// Does something, and forgets what goes wrong in it.
+    pub(super) fn without_faults<R>(&mut self, evaluate: impl FnOnce(&mut Self) -> R) -> R {
+        let kept = self.faults.len();
+        let result = evaluate(self);
+        self.faults.truncate(kept);
+        result
     }
 }
 

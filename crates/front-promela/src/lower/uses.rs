@@ -56,6 +56,7 @@ pub(super) fn statement_uses(model: &Model, statement: &StmtKind) -> Uses {
         | StmtKind::DStep(_)
         | StmtKind::Unless { .. }
         | StmtKind::Goto(_)
+        | StmtKind::Else
         | StmtKind::Break => {}
     }
     uses
@@ -127,6 +128,7 @@ pub(crate) fn walk_statements<'t>(
             | StmtKind::Send { .. }
             | StmtKind::Receive { .. }
             | StmtKind::Goto(_)
+            | StmtKind::Else
             | StmtKind::Break
             | StmtKind::Assert(_)
             | StmtKind::Print { .. } => {}
@@ -164,6 +166,7 @@ pub(crate) fn expressions<'t>(statement: &'t StmtKind, visit: &mut dyn FnMut(&'t
         | StmtKind::DStep(_)
         | StmtKind::Unless { .. }
         | StmtKind::Goto(_)
+        | StmtKind::Else
         | StmtKind::Break => {}
     }
 }

@@ -320,6 +320,7 @@ impl<'m> Step<'_, 'm> {
 
     /// Starts a process; the result is its number.
     fn run(&mut self, proc: Proc, args: &'m [Expr]) -> NetExpr {
+        self.require_room();
         let number = self.load(self.lower.count, Vec::new(), None);
         let values: Vec<NetExpr> = args.iter().map(|arg| self.value(arg)).collect();
         let child = super::step::Actor { thread: number.clone(), depth: NetExpr::Const(0), proc };
@@ -339,6 +340,32 @@ impl<'m> Step<'_, 'm> {
         let next = int_op(NetOp::Add, number.clone(), NetExpr::Const(1));
         self.store(self.lower.count, Vec::new(), next, None);
         number
+    }
+
+    /// Empties the channels of the present actor, which is about to end.
+    pub(super) fn clear_channels(&mut self, proc: Proc) {
+        for (site, data) in self.lower.channels.sites.iter_enumerated() {
+            if data.owner != Some(proc) {
+                continue;
+            }
+            for element in 0..data.count {
+                let (class, first) = self.lower.channels.home((site, 0));
+                let stride = NetExpr::Const(i64::from(data.count));
+                let own = int_op(NetOp::Mul, self.actor.thread.clone(), stride);
+                let instance = plus(own, NetExpr::Const(i64::from(first + element)));
+                let access = Access { class, instance, when: None };
+                let class = &self.lower.channels.classes[class];
+                let Some(len) = class.len else { continue };
+                self.store(len, len_key(class.size, &access), NetExpr::Const(0), None);
+                for &place in &class.fields {
+                    for position in 0..class.ty.capacity {
+                        let at = NetExpr::Const(i64::from(position));
+                        let key = field_key(class.size, class.ty.capacity, &access, at);
+                        self.store(place, key, NetExpr::Const(0), None);
+                    }
+                }
+            }
+        }
     }
 
     /// Gives a local variable of the present actor its first value, where that is not the one that cells have anyway.
