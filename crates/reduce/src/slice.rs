@@ -154,15 +154,23 @@ fn renamed(property: &Property, rebuilt: &Rebuilt) -> Property {
             PropertyKind::NeverFires(kept.collect())
         }
         PropertyKind::Ltl { formula, atoms } => {
-            let place = |place: Place| rebuilt.new_place[place].unwrap_or(place);
-            let atoms = atoms
-                .iter()
-                .map(|atom| AtomData { text: atom.text.clone(), expr: atom.expr.replace_places(&place) });
-            PropertyKind::Ltl { formula: formula.clone(), atoms: atoms.collect() }
+            PropertyKind::Ltl { formula: formula.clone(), atoms: renamed_atoms(atoms, rebuilt) }
         }
+        PropertyKind::Never { automaton, atoms, stutter_invariant } => PropertyKind::Never {
+            automaton: automaton.clone(),
+            atoms: renamed_atoms(atoms, rebuilt),
+            stutter_invariant: *stutter_invariant,
+        },
         other @ (PropertyKind::NoDeadlock | PropertyKind::NoRace | PropertyKind::NoPartialDeadlock) => {
             other.clone()
         }
     };
     Property { kind, ..property.clone() }
+}
+
+fn renamed_atoms(atoms: &[AtomData], rebuilt: &Rebuilt) -> Vec<AtomData> {
+    let place = |place: Place| rebuilt.new_place[place].unwrap_or(place);
+    let renamed =
+        |atom: &AtomData| AtomData { text: atom.text.clone(), expr: atom.expr.replace_places(&place) };
+    atoms.iter().map(renamed).collect()
 }

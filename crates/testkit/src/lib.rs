@@ -3,13 +3,14 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `reference` | the whole reachable graph of a net, and the answers that can be read off it |
-//! | `product` | the graph times a formula, and the search for a fair accepting cycle in it |
+//! | `product` | the graph times a formula or an automaton, and the search for a fair accepting cycle in it |
 //! | `reference_engine` | the oracle in the shape of an engine |
 //! | `lasso` | single runs, judged by the meaning of the formula alone |
 //! | `random_net` | small nets of the class that C programs give |
 //! | `random_formula` | formulas without next, and atoms for a net |
+//! | `random_automaton` | automata of bad runs |
 //! | `conformance` | the comparison of an engine with the oracle |
-//! | `shrink` | smaller nets and formulas that fail in the same way |
+//! | `shrink` | smaller nets, formulas and automata that fail in the same way |
 //! | `random_c` | small multi-threaded C programs, and formulas about them |
 //! | `random_expr` | C integer expressions without undefined behaviour |
 //! | `random_memory` | sequential C programs about memory, with a checksum |
@@ -28,6 +29,7 @@ mod compiler;
 mod conformance;
 mod lasso;
 mod product;
+mod random_automaton;
 mod random_c;
 mod random_expr;
 mod random_formula;
@@ -46,6 +48,7 @@ pub use conformance::{
     ConformanceConfig, ConformanceReport, Disagreement, check_case, check_engine, compare,
 };
 pub use lasso::{Lasso, random_lasso};
+pub use random_automaton::{never_of_formula, never_property, random_automaton};
 pub use random_c::{ProgramConfig, RandomProgram, random_c_formula, random_c_program};
 pub use random_expr::{CType, ExprConfig, Printing, RandomExpr, TypedVariable, random_expr};
 pub use random_formula::{random_atoms, random_formula};
