@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use pdnet_check::{AtomData, Engine, Property, PropertyKind, StopReason};
-use pdnet_front_c::tree::Program;
-use pdnet_front_c::{LowerOptions, Lowered, lower};
+use pdnet_check::{AtomData, Engine, Property, PropertyKind};
+use pdnet_front_c::{LowerOptions, Lowered};
 use pdnet_net::{Net, verify_net};
 use pdnet_report::{
     Answer, Overall, PropertyResult, Report, Timings, result_json, result_text, timings_table, verdict_line,
@@ -15,10 +14,11 @@ use crate::args::{Atomicity, CheckArgs, FrontArgs, Reduce, ResultFormat, When};
 use crate::cache::Cache;
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
-use crate::inputs::{load_program, program_name};
+use crate::front::Source;
+use crate::inputs::program_name;
 use crate::job::resolve_job;
 use crate::progress::Display;
-use crate::properties::{Properties, Wanted, resolve_properties};
+use crate::properties::{Properties, Wanted};
 use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
 use crate::slicing::{Answers, Settled, Slicing};
@@ -35,20 +35,18 @@ pub(crate) fn check(
     let job = resolve_job(&mut session.map, &args.program, &args.front).map_err(refused)?;
     // Text to tree.
     let mut clock = Clock::new();
-    let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
-    let loaded = loaded.map_err(refused)?;
+    let source = Source::load(&mut session.map, &job.program, &args.front, job.data_model);
+    let mut source = source.map_err(refused)?;
     let reading = clock.lap();
     // What is asked of it.
-    let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
-    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, args.reduce);
-    let asked = asked.map_err(refused)?;
+    let task = job.task.as_ref();
+    let asked = source.ask(&mut session.map, &args.properties, task, args.reduce).map_err(refused)?;
     // Tree to net.
-    let options = lower_options(&args.front, &asked);
-    let first = Model::new(session, &loaded.program, &asked, &options)?;
+    let first = source.model(session, &asked, &args.front)?;
     let second;
     let mut model = &first;
     if !args.quiet {
-        session.show(&loaded.warnings);
+        session.show(source.warnings());
         session.show(&model.warnings);
     }
     let timings = Timings { reading, modelling: clock.lap() };
@@ -64,13 +62,9 @@ pub(crate) fn check(
     let (limits, warns) = (&limits, !args.quiet);
     let search_in = |net| Search { session, engine, net, limits, display, slicing, cache, warns };
     let mut answers = search_in(&model.net).answer(&model.properties, fairness, "search")?;
-    if answers.settled.iter().any(needs_unset) && !options.uninitialised {
-        // Some run reads memory that was never written. Only for such programs there is a net in which it has
-        // arbitrary values: it is the larger one.
-        let options = LowerOptions { arbitrary_memory: true, ..options };
-        second = Model::new(session, &loaded.program, &asked, &options)?;
-        let what = "search with arbitrary memory";
-        let found = search_in(&second.net).answer(&second.properties, fairness, what)?;
+    if let Some(larger) = source.larger_model(session, &asked, &args.front, &answers.settled)? {
+        second = larger;
+        let found = search_in(&second.net).answer(&second.properties, fairness, "search of the larger net")?;
         let pairs = answers.settled.iter().zip(&found.settled);
         if pairs.into_iter().all(|(before, after)| is_open(before) || !is_open(after)) {
             (model, answers) = (&second, found);
@@ -96,17 +90,17 @@ pub(crate) fn check(
         net: &model.net,
         map: &session.map,
         results,
-        task: task.map(|task| report_of(task, &asked.questions)),
+        task: task.map(|task| report_of(task, &asked.common.questions)),
         reductions: crate::engine::reductions(args.reduce),
         slices,
         timings,
-        notes: notes(args, &asked.notes),
+        notes: notes(args, &asked.common.notes),
     };
     print(args, session, &report)?;
     // Loud, also where nothing else is said: somebody is wrong.
-    session.show(&unexpected(&report, &asked.questions));
+    session.show(&unexpected(&report, &asked.common.questions));
     if let Some(path) = &args.witness {
-        write_witnesses(path, &job, &asked, &report)?;
+        write_witnesses(path, &job, &asked.common, &report)?;
     }
     Ok(match report.overall() {
         Overall::True => ExitStatus::Success,
@@ -131,32 +125,6 @@ impl Clock {
         self.0 = now;
         seconds
     }
-}
-
-/// The net of a program, and what is asked of it in terms of the net.
-struct Model {
-    net: Net,
-    properties: Vec<Property>,
-    warnings: Vec<Diagnostic>,
-}
-
-impl Model {
-    fn new(
-        session: &Session,
-        program: &Program,
-        asked: &Properties,
-        options: &LowerOptions,
-    ) -> Result<Self, Failure> {
-        let lowered = lower(&session.map, program, &asked.formulas(), options).map_err(refused)?;
-        verify(&lowered.net)?;
-        let properties = properties_of(asked, &lowered)?;
-        Ok(Self { net: lowered.net, properties, warnings: lowered.warnings })
-    }
-}
-
-/// Whether an answer is missing because some run reads memory that was never written.
-fn needs_unset(settled: &Settled) -> bool {
-    matches!(&settled.answer, Answer::Unknown(StopReason::Undefined { fault, .. }) if fault.needs_unset())
 }
 
 const fn is_open(settled: &Settled) -> bool {

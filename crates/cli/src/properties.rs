@@ -364,7 +364,7 @@ mod tests {
 
     fn args(ltl: &[&str], check: &[&str]) -> PropertyArgs {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        PropertyArgs { ltl: owned(ltl), prp: Vec::new(), check: owned(check), property: Vec::new() }
+        PropertyArgs { ltl: owned(ltl), check: owned(check), ..PropertyArgs::default() }
     }
 
     fn names(args: &PropertyArgs, annotations: &[Annotation]) -> Result<Vec<String>, Vec<Diagnostic>> {
