@@ -14,7 +14,7 @@ use crate::args::{DataModel, FrontArgs, Language, ProgramArgs, PropertyArgs, Red
 use crate::exit::Failure;
 use crate::inputs::load_program;
 use crate::pipeline::{lower_options, properties_of, refused, verify};
-use crate::promela::{self, Question};
+use crate::models::{self, Question};
 use crate::properties::{Properties, resolve_properties};
 use crate::session::Session;
 use crate::slicing::Settled;
@@ -74,7 +74,7 @@ impl Source {
     ) -> Result<Self, Vec<Diagnostic>> {
         match language(program, front) {
             Language::C => Ok(Self::C(Box::new(load_program(map, program, front, data_model)?))),
-            Language::Promela => Ok(Self::Promela(Box::new(promela::load_model(map, program, front)?))),
+            Language::Promela => Ok(Self::Promela(Box::new(models::load_model(map, program, front)?))),
         }
     }
 
@@ -99,12 +99,12 @@ impl Source {
     ) -> Result<Asked, Vec<Diagnostic>> {
         match self {
             Self::C(loaded) => {
-                promela::refuse_claims(map, args)?;
+                models::refuse_claims(map, args)?;
                 let common = resolve_properties(map, args, task, &loaded.annotations, reduce)?;
                 Ok(Asked { common, questions: Vec::new() })
             }
             Self::Promela(loaded) => {
-                let (questions, notes) = promela::resolve_questions(map, args, loaded, reduce)?;
+                let (questions, notes) = models::resolve_questions(map, args, loaded, reduce)?;
                 Ok(Asked { common: Properties { notes, ..Properties::default() }, questions })
             }
         }
@@ -117,7 +117,7 @@ impl Source {
     pub(crate) fn model(&self, session: &Session, asked: &Asked, front: &FrontArgs) -> Result<Model, Failure> {
         match self {
             Self::C(loaded) => c_model(session, loaded, asked, &lower_options(front, &asked.common)),
-            Self::Promela(loaded) => promela::model(session, loaded, &asked.questions, front, promela::FEW_PROCESSES),
+            Self::Promela(loaded) => models::model(session, loaded, &asked.questions, front, models::FEW_PROCESSES),
         }
     }
 
@@ -147,7 +147,7 @@ impl Source {
                 if front.max_threads.is_some() || !answers.iter().any(needs_processes) {
                     return Ok(None);
                 }
-                promela::model(session, loaded, &asked.questions, front, promela::MOST_PROCESSES).map(Some)
+                models::model(session, loaded, &asked.questions, front, models::MOST_PROCESSES).map(Some)
             }
         }
     }
