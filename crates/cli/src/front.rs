@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use pdnet_check::{Property, StopReason};
-use pdnet_front_c::{LowerOptions, Loaded, lower};
+use pdnet_front_c::{Loaded, LowerOptions, lower};
 use pdnet_net::{Bound, Net};
 use pdnet_report::Answer;
 use pdnet_source::{Diagnostic, SourceMap};
@@ -13,8 +13,8 @@ use pdnet_source::{Diagnostic, SourceMap};
 use crate::args::{DataModel, FrontArgs, Language, ProgramArgs, PropertyArgs, Reduce};
 use crate::exit::Failure;
 use crate::inputs::load_program;
-use crate::pipeline::{lower_options, properties_of, refused, verify};
 use crate::models::{self, Question};
+use crate::pipeline::{lower_options, properties_of, refused, verify};
 use crate::properties::{Properties, resolve_properties};
 use crate::session::Session;
 use crate::slicing::Settled;
@@ -57,7 +57,8 @@ pub(crate) fn language(program: &ProgramArgs, front: &FrontArgs) -> Language {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
         ending.is_some_and(|ending| PROMELA_ENDINGS.contains(&ending.as_str()))
     };
-    let by_name = if program.files.iter().any(|path| is_promela(path)) { Language::Promela } else { Language::C };
+    let by_name =
+        if program.files.iter().any(|path| is_promela(path)) { Language::Promela } else { Language::C };
     front.language.unwrap_or(by_name)
 }
 
@@ -114,10 +115,17 @@ impl Source {
     ///
     /// # Errors
     /// What has no net, and nets that break the rules.
-    pub(crate) fn model(&self, session: &Session, asked: &Asked, front: &FrontArgs) -> Result<Model, Failure> {
+    pub(crate) fn model(
+        &self,
+        session: &Session,
+        asked: &Asked,
+        front: &FrontArgs,
+    ) -> Result<Model, Failure> {
         match self {
             Self::C(loaded) => c_model(session, loaded, asked, &lower_options(front, &asked.common)),
-            Self::Promela(loaded) => models::model(session, loaded, &asked.questions, front, models::FEW_PROCESSES),
+            Self::Promela(loaded) => {
+                models::model(session, loaded, &asked.questions, front, models::FEW_PROCESSES)
+            }
         }
     }
 

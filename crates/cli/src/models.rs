@@ -59,9 +59,11 @@ impl ModelCheck {
         let first = || Ltl::Atom(pdnet_base::Idx::new(0));
         match self {
             Self::Assert => {
-                let fails = lowered.net.transitions.iter_enumerated().filter(|(_, data)| {
-                    matches!(data.action, Action::AssertFail | Action::Fault(_))
-                });
+                let fails = lowered
+                    .net
+                    .transitions
+                    .iter_enumerated()
+                    .filter(|(_, data)| matches!(data.action, Action::AssertFail | Action::Fault(_)));
                 let kind = PropertyKind::NeverFires(fails.map(|(transition, _)| transition).collect());
                 let text = "no assertion fails, no array, channel or division goes wrong".to_owned();
                 Property { name, text, class: "unreach-call", kind }
@@ -131,7 +133,8 @@ pub(crate) fn resolve_questions(
     loaded: &mut Loaded,
     reduce: Reduce,
 ) -> Result<(Vec<Question>, Vec<String>), Vec<Diagnostic>> {
-    let mut resolver = Resolver { map, loaded, reduce, found: Vec::new(), notes: Vec::new(), errors: Vec::new() };
+    let mut resolver =
+        Resolver { map, loaded, reduce, found: Vec::new(), notes: Vec::new(), errors: Vec::new() };
     resolver.refuse_options(args);
     if args.is_empty() {
         resolver.defaults();
@@ -165,7 +168,8 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn refuse_options(&mut self, args: &PropertyArgs) {
-        for (is_given, option) in [(!args.prp.is_empty(), "--prp"), (!args.property.is_empty(), "--property")] {
+        for (is_given, option) in [(!args.prp.is_empty(), "--prp"), (!args.property.is_empty(), "--property")]
+        {
             if is_given {
                 let message = format!("{option} is for C programs, not for Promela models");
                 self.errors.push(Diagnostic::error("unsuitable-option", message));
@@ -176,8 +180,7 @@ impl Resolver<'_> {
     fn defaults(&mut self) {
         self.found.extend([ModelCheck::Assert, ModelCheck::Deadlock].map(Question::Check));
         let names: Vec<String> = self.claim_names();
-        let mut note =
-            "no property was asked for: assertions and invalid end states were checked".to_owned();
+        let mut note = "no property was asked for: assertions and invalid end states were checked".to_owned();
         if !names.is_empty() {
             note.push_str(&format!(", and the claims {}", names.join(", ")));
         }
@@ -215,10 +218,9 @@ impl Resolver<'_> {
                         .help("say it without `X`, or pass `--reduce none`");
                     self.errors.push(error);
                 }
-                Reduce::None => self.notes.push(format!(
-                    "the formula {} uses X: it was checked without any reduction",
-                    block.name
-                )),
+                Reduce::None => self
+                    .notes
+                    .push(format!("the formula {} uses X: it was checked without any reduction", block.name)),
             }
         }
         self.found.push(Question::Formula(Box::new(block)));
@@ -242,7 +244,8 @@ impl Resolver<'_> {
 
     fn option_ltl(&mut self, text: &str) {
         let file = self.map.add("<--ltl>", text);
-        let number = self.found.iter().filter(|question| matches!(question, Question::Formula(_))).count() + 1;
+        let number =
+            self.found.iter().filter(|question| matches!(question, Question::Formula(_))).count() + 1;
         match parse_formula(self.map, file, &format!("ltl-{number}"), self.loaded) {
             Ok(block) => self.formula(block),
             Err(errors) => self.errors.extend(errors),

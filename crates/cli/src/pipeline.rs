@@ -64,7 +64,8 @@ pub(crate) fn check(
     let mut answers = search_in(&model.net).answer(&model.properties, fairness, "search")?;
     if let Some(larger) = source.larger_model(session, &asked, &args.front, &answers.settled)? {
         second = larger;
-        let found = search_in(&second.net).answer(&second.properties, fairness, "search of the larger net")?;
+        let found =
+            search_in(&second.net).answer(&second.properties, fairness, "search of the larger net")?;
         let pairs = answers.settled.iter().zip(&found.settled);
         if pairs.into_iter().all(|(before, after)| is_open(before) || !is_open(after)) {
             (model, answers) = (&second, found);

@@ -39,9 +39,7 @@ use pdnet_source::{Diagnostic, SourceMap, Span};
 use self::channels::{Channels, Site, cell_type, constant_index};
 use self::graph::{Graph, Node, NodeKind};
 use self::uses::{expressions, walk, walk_statements};
-use crate::tree::{
-    BinaryOp, Expr, ExprKind, Init, Model, Proc, Scope, StmtKind, UnaryOp, Var, VarData,
-};
+use crate::tree::{BinaryOp, Expr, ExprKind, Init, Model, Proc, Scope, StmtKind, UnaryOp, Var, VarData};
 
 /// What the net is to be like.
 #[derive(Clone, Debug)]
@@ -119,6 +117,8 @@ pub fn lower(
 enum Home {
     /// In cells.
     Cells(NetPlace),
+    /// A local variable whose first value differs from process to process: in the cells of an array over all processes.
+    Shared(NetPlace),
     /// It always denotes its own channel.
     Channel(#[allow(dead_code, reason = "for people in a debugger")] Site),
     /// Nobody reads it.
@@ -154,13 +154,11 @@ struct Lower<'m> {
 impl<'m> Lower<'m> {
     fn new(map: &'m SourceMap, model: &'m Model, observed: &[&'m Expr], options: &LowerOptions) -> Self {
         let mut net = Net::default();
-        net.name = model.procs.iter().next().map_or_else(String::new, |proc| {
-            map.file(proc.span.file).name.clone()
-        });
+        net.name =
+            model.procs.iter().next().map_or_else(String::new, |proc| map.file(proc.span.file).name.clone());
         net.files = map.files().map(|(_, file)| file.name.clone()).collect();
         let mut next_id = 0;
-        let graphs: Vec<Graph<'m>> =
-            model.procs.iter().map(|proc| Graph::new(proc, &mut next_id)).collect();
+        let graphs: Vec<Graph<'m>> = model.procs.iter().map(|proc| Graph::new(proc, &mut next_id)).collect();
         let graphs: IndexVec<Proc, Graph<'m>> = graphs.into();
         let max_processes = bound_on_processes(model, &graphs).unwrap_or(options.max_processes).clamp(1, 255);
         net.max_threads = max_processes;
@@ -290,6 +288,8 @@ impl<'m> Lower<'m> {
                 Home::Channel(site)
             } else if is_hideable(data) && !read.contains(&var) {
                 Home::Nowhere
+            } else if self.starts_differ(var) {
+                Home::Shared(self.shared_cells_of(var, data, id_type))
             } else {
                 Home::Cells(self.cells_of(var, data, id_type))
             };
@@ -305,59 +305,156 @@ impl<'m> Lower<'m> {
             Scope::Global => CellScope::Global,
             Scope::Local(proc) => CellScope::Frame(self.functions[proc]),
         };
-        let constant = |expr: &Expr| self.constant(expr).map_or(0, |found| value.wrap(found));
-        let mut default = 0;
-        let mut listed = Vec::new();
-        match &data.init {
-            Init::Zero => {}
-            Init::Value(expr) => default = constant(expr),
-            Init::List(exprs) => {
-                listed = (0..count).zip(exprs).map(|(index, expr)| (index, constant(expr))).collect();
-            }
-            Init::Channel(_) => {
-                // Of a local variable, the step that makes the process writes it.
-                let site = self.channels.site_of(var).filter(|_| data.scope == Scope::Global);
-                if let Some(site) = site {
-                    let number = |index| {
-                        let (class, position) = self.channels.home((site, index));
-                        self.channels.classes[class].base + i64::from(position)
-                    };
-                    if is_array {
-                        listed = (0..count).map(|index| (index, number(index))).collect();
-                    } else {
-                        default = number(0);
-                    }
-                }
-            }
+        // Of a local variable, the step that makes the process writes what is no constant.
+        let is_global = data.scope == Scope::Global;
+        let start = |index: u32| {
+            let found = if is_global { self.start_of(var, index, 0) } else { self.constant_of(var, index) };
+            value.wrap(found.unwrap_or(0))
+        };
+        let default = if is_array { 0 } else { start(0) };
+        let mut listed: Vec<(u32, i64)> = Vec::new();
+        if is_array {
+            listed = (0..count).map(|index| (index, start(index))).collect();
         }
         listed.retain(|&(_, value)| value != default);
+        self.check_start(var, data);
         let cells = CellData { scope, length: is_array.then_some(count), value, default, listed };
         let place = self.net.add_cells(&data.name, cells);
         self.net.places[place].pos = self.pos(data.span);
         place
     }
 
+    /// Whether processes that run from the start begin with different values of a variable, or with one that is no
+    /// constant.
+    fn starts_differ(&self, var: Var) -> bool {
+        let data = &self.model.vars[var];
+        let Scope::Local(proc) = data.scope else { return false };
+        let is_constant = match &data.init {
+            Init::Zero => true,
+            Init::Channel(_) => false,
+            Init::Value(expr) => self.is_constant(expr),
+            Init::List(exprs) => exprs.iter().all(|expr| self.is_constant(expr)),
+        };
+        self.model.procs[proc].active > 0 && !is_constant
+    }
+
+    /// Cells for a local variable, one for each process.
+    fn shared_cells_of(&mut self, var: Var, data: &'m VarData, id_type: IntType) -> NetPlace {
+        let count: u32 = data.dims.iter().product();
+        let value = cell_type(data.ty, !data.dims.is_empty(), id_type);
+        let mut listed = Vec::new();
+        let mut pid = 0;
+        for (proc, proc_data) in self.model.procs.iter_enumerated() {
+            for _ in 0..proc_data.active {
+                if data.scope == Scope::Local(proc) {
+                    for index in 0..count {
+                        let start = self.start_of(var, index, pid).unwrap_or(0);
+                        listed.push((pid * count + index, value.wrap(start)));
+                    }
+                }
+                pid += 1;
+            }
+        }
+        listed.retain(|&(_, value)| value != 0);
+        let cells = CellData {
+            scope: CellScope::Global,
+            length: Some(count * self.max_processes),
+            value,
+            default: 0,
+            listed,
+        };
+        let place = self.net.add_cells(&data.name, cells);
+        self.net.places[place].pos = self.pos(data.span);
+        self.check_start(var, data);
+        place
+    }
+
+    /// Complains about a first value that cannot be known before anything runs.
+    fn check_start(&mut self, var: Var, data: &VarData) {
+        let is_at_start = match data.scope {
+            Scope::Global => true,
+            Scope::Local(proc) => self.model.procs[proc].active > 0 && data.param.is_none(),
+        };
+        if is_at_start && self.start_of(var, 0, 0).is_none() {
+            self.error(
+                "unsupported-initialiser",
+                format!("the first value of `{}` cannot be computed", data.name),
+                data.span,
+                "not in this version",
+            );
+        }
+    }
+
+    /// The first value of an element of a variable, where it is the same for all processes.
+    fn constant_of(&self, var: Var, index: u32) -> Option<i64> {
+        match &self.model.vars[var].init {
+            Init::Zero => Some(0),
+            Init::Value(expr) => self.constant(expr),
+            Init::List(exprs) => exprs.get(index as usize).map_or(Some(0), |expr| self.constant(expr)),
+            Init::Channel(_) => None,
+        }
+    }
+
+    /// The first value of an element of a variable of a process that runs from the start.
+    fn start_of(&self, var: Var, index: u32, pid: u32) -> Option<i64> {
+        let data = &self.model.vars[var];
+        if data.param.is_some() {
+            return Some(0);
+        }
+        match &data.init {
+            Init::Zero => Some(0),
+            Init::Value(expr) => self.start_value(expr, pid),
+            Init::List(exprs) => {
+                exprs.get(index as usize).map_or(Some(0), |expr| self.start_value(expr, pid))
+            }
+            Init::Channel(_) => {
+                let site = self.channels.site_of(var)?;
+                let (class, first) = match self.channels.sites[site].owner {
+                    None => self.channels.home((site, index)),
+                    Some(_) => {
+                        let (class, first) = self.channels.home((site, 0));
+                        (class, first + pid * self.channels.sites[site].count + index)
+                    }
+                };
+                Some(self.channels.classes[class].base + i64::from(first))
+            }
+        }
+    }
+
+    /// The value of an expression before anything runs, for the process with this number.
+    fn start_value(&self, expr: &Expr, pid: u32) -> Option<i64> {
+        let value = match &expr.kind {
+            ExprKind::Pid => i64::from(pid),
+            ExprKind::Load(place) => {
+                let data = &self.model.vars[place.var];
+                let mut index = 0_u32;
+                for (&dim, at) in data.dims.iter().zip(&place.indices) {
+                    let at = u32::try_from(self.start_value(at, pid)?).ok().filter(|&at| at < dim)?;
+                    index = index * dim + at;
+                }
+                let ty = cell_type(data.ty, !data.dims.is_empty(), self.channels.id_type());
+                ty.wrap(self.start_of(place.var, index, pid)?)
+            }
+            ExprKind::Unary(op, operand) => apply_unary(*op, self.start_value(operand, pid)?),
+            ExprKind::Binary(op, left, right) => {
+                apply_binary(*op, self.start_value(left, pid)?, self.start_value(right, pid)?)?
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                let taken = if self.start_value(condition, pid)? != 0 { then } else { otherwise };
+                self.start_value(taken, pid)?
+            }
+            _ => return self.constant(expr),
+        };
+        Some(IntType::I32.wrap(value))
+    }
+
     /// The value of an expression that is the same always.
     fn constant(&self, expr: &Expr) -> Option<i64> {
         let value = match &expr.kind {
             ExprKind::Const(value) => *value,
-            ExprKind::Unary(op, operand) => {
-                let operand = self.constant(operand)?;
-                match op {
-                    UnaryOp::Neg => operand.wrapping_neg(),
-                    UnaryOp::BitNot => !operand,
-                    UnaryOp::Not => i64::from(operand == 0),
-                }
-            }
+            ExprKind::Unary(op, operand) => apply_unary(*op, self.constant(operand)?),
             ExprKind::Binary(op, left, right) => {
-                let (left, right) = (self.constant(left)?, self.constant(right)?);
-                if matches!(op, BinaryOp::Div | BinaryOp::Rem) && right == 0 {
-                    return None;
-                }
-                match value::arithmetic(*op, NetExpr::Const(left), NetExpr::Const(right)) {
-                    NetExpr::Const(value) => value,
-                    _ => return None,
-                }
+                apply_binary(*op, self.constant(left)?, self.constant(right)?)?
             }
             ExprKind::Load(place) => {
                 // Channels that are always the same ones.
@@ -463,6 +560,24 @@ impl<'m> Lower<'m> {
     }
 }
 
+fn apply_unary(op: UnaryOp, operand: i64) -> i64 {
+    match op {
+        UnaryOp::Neg => operand.wrapping_neg(),
+        UnaryOp::BitNot => !operand,
+        UnaryOp::Not => i64::from(operand == 0),
+    }
+}
+
+fn apply_binary(op: BinaryOp, left: i64, right: i64) -> Option<i64> {
+    if matches!(op, BinaryOp::Div | BinaryOp::Rem) && right == 0 {
+        return None;
+    }
+    match value::arithmetic(op, NetExpr::Const(left), NetExpr::Const(right)) {
+        NetExpr::Const(value) => Some(value),
+        _ => None,
+    }
+}
+
 /// Whether SPIN leaves a variable out of the state where nobody reads it: a global one that is no part of a structure.
 fn is_hideable(data: &VarData) -> bool {
     data.scope == Scope::Global && !data.name.contains('.')
@@ -482,7 +597,8 @@ fn read_vars(model: &Model, observed: &[&Expr]) -> BTreeSet<Var> {
     for formula in &model.formulas {
         formula.atoms.iter().for_each(|atom| look(&atom.expr, None));
     }
-    let bodies = model.procs.iter().map(|proc| &proc.body).chain(model.claims.iter().map(|claim| &claim.body));
+    let bodies =
+        model.procs.iter().map(|proc| &proc.body).chain(model.claims.iter().map(|claim| &claim.body));
     for body in bodies {
         walk_statements(body, &mut |statement| match &statement.kind {
             StmtKind::Print { .. } => {}

@@ -11,9 +11,7 @@ use pdnet_base::{IndexVec, index_type};
 use pdnet_net::{CellData, IntType, Net, Place, Scope as CellScope};
 
 use super::uses::{expressions, walk, walk_statements};
-use crate::tree::{
-    ChannelType, Expr, ExprKind, Init, Model, Proc, ReceiveArg, Scope, StmtKind, Type, Var,
-};
+use crate::tree::{ChannelType, Expr, ExprKind, Init, Model, Proc, ReceiveArg, Scope, StmtKind, Type, Var};
 
 index_type! {
     /// A declaration of a channel, or of an array of channels.
@@ -140,10 +138,11 @@ impl Channels {
     fn load_targets(&self, model: &Model, place: &crate::tree::Place) -> Targets {
         let var = place.var;
         let Some(site) = self.fixed(var) else {
-            return self.vars.get(&var).cloned().unwrap_or(Targets {
-                channels: BTreeSet::new(),
-                nullable: true,
-            });
+            return self
+                .vars
+                .get(&var)
+                .cloned()
+                .unwrap_or(Targets { channels: BTreeSet::new(), nullable: true });
         };
         let index = constant_index(&model.vars[var].dims, &place.indices);
         let channels = match index {
@@ -252,8 +251,7 @@ impl Channels {
             .iter_enumerated()
             .flat_map(|(site, data)| (0..data.count).map(move |index| (site, index)))
             .collect();
-        let mut leader: BTreeMap<Channel, Channel> =
-            all.iter().map(|&channel| (channel, channel)).collect();
+        let mut leader: BTreeMap<Channel, Channel> = all.iter().map(|&channel| (channel, channel)).collect();
         let mut uses: Vec<Targets> = Vec::new();
         // All elements of a local declaration are found by one expression over the number of the process.
         for (site, data) in self.sites.iter_enumerated().filter(|(_, data)| data.owner.is_some()) {
@@ -270,7 +268,9 @@ impl Channels {
         extra.iter().for_each(|expr| note(expr));
         for proc in model.procs.iter() {
             proc.provided.iter().for_each(&mut note);
-            walk_statements(&proc.body, &mut |statement| expressions(&statement.kind, &mut |expr| note(expr)));
+            walk_statements(&proc.body, &mut |statement| {
+                expressions(&statement.kind, &mut |expr| note(expr))
+            });
         }
         for proc in model.procs.iter() {
             walk_statements(&proc.body, &mut |statement| {
@@ -422,4 +422,3 @@ pub(crate) fn cell_type(ty: Type, is_array: bool, id_type: IntType) -> IntType {
         other => field_type(other, id_type),
     }
 }
-

@@ -390,13 +390,7 @@ impl<'m> Maker<'m, '_> {
         node
     }
 
-    fn compound(
-        &mut self,
-        kind: NodeKind<'m>,
-        parts: Vec<Part>,
-        statement: &'m Stmt,
-        to: &mut Open,
-    ) -> Node {
+    fn compound(&mut self, kind: NodeKind<'m>, parts: Vec<Part>, statement: &'m Stmt, to: &mut Open) -> Node {
         let node = self.new_node(kind, statement.span);
         self.shape.nodes[node].parts = parts;
         self.append(node, to);

@@ -18,8 +18,7 @@ impl<'m> Lower<'m> {
             ExprKind::ProcessCount => NetExpr::Cell(self.count, Vec::new()),
             ExprKind::Last => self.last.map_or(NetExpr::Const(0), |last| NetExpr::Cell(last, Vec::new())),
             ExprKind::NonProgress => {
-                let progress =
-                    self.somewhere(&|lower, proc, node| lower.has_mark(proc, node, "progress"));
+                let progress = self.somewhere(&|lower, proc, node| lower.has_mark(proc, node, "progress"));
                 NetExpr::logical_not(progress)
             }
             ExprKind::Timeout => NetExpr::Deadlock,
@@ -106,8 +105,12 @@ impl<'m> Lower<'m> {
             }
         };
         match self.homes[place.var] {
-            Home::Cells(cells) => {
-                if !data.dims.is_empty() {
+            Home::Cells(cells) | Home::Shared(cells) => {
+                if let (Home::Shared(_), Some(process)) = (self.homes[place.var], key.first()) {
+                    let count: u32 = data.dims.iter().product();
+                    let own = int_op(NetOp::Mul, process.clone(), NetExpr::Const(i64::from(count)));
+                    key = vec![plus(own, position)];
+                } else if !data.dims.is_empty() {
                     key.push(position);
                 }
                 let ty = self.net.places[cells].cells().expect("a place with cells").value;

@@ -30,7 +30,8 @@ const BLOCKED_RANK: u8 = u8::MAX;
 impl<'m> Lower<'m> {
     /// Adds the steps of all processes.
     pub(super) fn processes(&mut self) {
-        self.owners = self.model.procs.indices().map(|proc| self.owning_states(proc)).collect::<Vec<_>>().into();
+        self.owners =
+            self.model.procs.indices().map(|proc| self.owning_states(proc)).collect::<Vec<_>>().into();
         for proc in self.model.procs.indices() {
             let mut inner: BTreeMap<Node, Move> = BTreeMap::new();
             for state in self.graphs[proc].states.clone() {
@@ -162,7 +163,8 @@ impl<'m> Lower<'m> {
         let meets: Vec<bool> = moves.iter().map(|step| probe.executable(step.node).may_meet).collect();
         let mut rank = 0_u8;
         for (number, step) in moves.iter().enumerate().take(place.number + 1).skip(1) {
-            let goes_behind = |other: &Move| self.is_else(place.proc, step.node) || other.escape != step.escape;
+            let goes_behind =
+                |other: &Move| self.is_else(place.proc, step.node) || other.escape != step.escape;
             let earlier = moves[..number].iter().zip(&meets);
             let is_new_group = step.escape != moves[number - 1].escape || self.is_else(place.proc, step.node);
             if is_new_group && earlier.into_iter().any(|(other, meets)| *meets && goes_behind(other)) {
@@ -279,7 +281,9 @@ impl<'m> Lower<'m> {
                 None => step.arrive(whole, place),
             };
             self.add_ending(place, Action::Assign, false, &body, &end);
-            if let NodeKind::Basic(StmtKind::Assert(condition)) = self.graphs[proc].shape.nodes[first.node].kind {
+            if let NodeKind::Basic(StmtKind::Assert(condition)) =
+                self.graphs[proc].shape.nodes[first.node].kind
+            {
                 self.add_failure(place, condition);
             }
             if statements.iter().any(|statement| runs(statement)) {
@@ -393,11 +397,19 @@ impl<'m> Lower<'m> {
             let is_plain = match graph.shape.nodes[only.node].kind {
                 NodeKind::Basic(StmtKind::Assign(_, value)) => !has_run(value),
                 NodeKind::Basic(StmtKind::Print { .. }) => true,
-                NodeKind::Basic(StmtKind::Condition(expr)) => matches!(expr.kind, ExprKind::Const(value) if value != 0),
-                NodeKind::Goto(_) | NodeKind::Leave(_) | NodeKind::Meet | NodeKind::Exit | NodeKind::Skip => true,
+                NodeKind::Basic(StmtKind::Condition(expr)) => {
+                    matches!(expr.kind, ExprKind::Const(value) if value != 0)
+                }
+                NodeKind::Goto(_) | NodeKind::Leave(_) | NodeKind::Meet | NodeKind::Exit | NodeKind::Skip => {
+                    true
+                }
                 _ => false,
             };
-            if !graph.shape.nodes[node].inner || !is_plain || passed.contains(&only.node) || passed.len() > 100 {
+            if !graph.shape.nodes[node].inner
+                || !is_plain
+                || passed.contains(&only.node)
+                || passed.len() > 100
+            {
                 break;
             }
             passed.push(only.node);
@@ -479,9 +491,16 @@ impl Step<'_, '_> {
     pub(super) fn forget_dead(&mut self, node: Node) {
         let Some(dead) = self.lower.dead[self.actor.proc].get(&node) else { return };
         for &var in dead {
-            if let Home::Cells(cells) = self.lower.homes[var] {
-                let key = vec![self.actor.thread.clone(), self.actor.depth.clone()];
-                self.store(cells, key, NetExpr::Const(0), None);
+            match self.lower.homes[var] {
+                Home::Cells(cells) => {
+                    let key = vec![self.actor.thread.clone(), self.actor.depth.clone()];
+                    self.store(cells, key, NetExpr::Const(0), None);
+                }
+                Home::Shared(cells) => {
+                    let key = self.shared_key(var, NetExpr::Const(0));
+                    self.store(cells, key, NetExpr::Const(0), None);
+                }
+                Home::Channel(_) | Home::Nowhere => {}
             }
         }
     }
@@ -533,6 +552,7 @@ impl Step<'_, '_> {
         self.store(self.lower.count, Vec::new(), less, None);
         let proc = self.actor.proc;
         self.clear_channels(proc);
+        self.clear_shared(proc);
         self.own(None, self.lower.owners[proc].contains(&self.lower.graphs[proc].end));
         self.note_last();
     }
@@ -594,7 +614,9 @@ fn has_run(expr: &Expr) -> bool {
 /// Whether something is looked up in an array, which can go wrong.
 fn has_index(expr: &Expr) -> bool {
     let mut found = false;
-    walk(expr, &mut |inner| found |= matches!(&inner.kind, ExprKind::Load(place) if !place.indices.is_empty()));
+    walk(expr, &mut |inner| {
+        found |= matches!(&inner.kind, ExprKind::Load(place) if !place.indices.is_empty())
+    });
     found
 }
 

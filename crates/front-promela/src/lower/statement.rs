@@ -156,8 +156,7 @@ impl<'m> Step<'_, 'm> {
     fn send(&mut self, accesses: &[Access], args: &'m [Expr], sorted: bool) {
         let can = self.can_send(accesses);
         self.require(can.clone());
-        let values: Vec<NetExpr> =
-            self.under(can, |step| args.iter().map(|arg| step.value(arg)).collect());
+        let values: Vec<NetExpr> = self.under(can, |step| args.iter().map(|arg| step.value(arg)).collect());
         for access in accesses {
             let data = self.lower.channels.classes[access.class].clone();
             let Some(len_place) = data.len else { continue };

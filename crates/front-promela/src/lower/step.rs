@@ -135,9 +135,11 @@ impl<'a, 'm> Step<'a, 'm> {
         }
     }
 
-    /// Says that something goes wrong where the condition holds, if control comes here.
+    /// Says that something goes wrong where the condition holds, if control comes here: what was required before must
+    /// hold, too.
     pub(super) fn fault(&mut self, fault: Fault, condition: Expr) {
-        let condition = self.path.iter().rev().fold(condition, |all, part| Expr::both(part.clone(), all));
+        let path = self.guard.iter().chain(&self.path);
+        let condition = path.rev().fold(condition, |all, part| Expr::both(part.clone(), all));
         if condition != Expr::Const(0) {
             self.faults.push((fault, condition));
         }
@@ -211,8 +213,8 @@ impl<'a, 'm> Step<'a, 'm> {
     pub(super) fn finish_fault(mut self, fault: Fault, kept: usize) -> TransitionBuilder {
         self.guard.truncate(kept);
         let conditions = self.faults.iter().filter(|(found, _)| *found == fault);
-        let condition = conditions
-            .fold(Expr::Const(0), |any, (_, condition)| Expr::either(any, condition.clone()));
+        let condition =
+            conditions.fold(Expr::Const(0), |any, (_, condition)| Expr::either(any, condition.clone()));
         self.finish_without_effect(condition)
     }
 

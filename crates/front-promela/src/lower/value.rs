@@ -5,9 +5,7 @@ use pdnet_net::{BinaryOp as NetOp, Expr as NetExpr, Fault, IntType, Place as Net
 use super::channels::{Class, constant_index};
 use super::step::{Step, inside, int_op};
 use super::{Home, Lower};
-use crate::tree::{
-    BinaryOp, ChannelQuery, Expr, ExprKind, Place, Proc, ReceiveArg, Scope, UnaryOp, Var,
-};
+use crate::tree::{BinaryOp, ChannelQuery, Expr, ExprKind, Place, Proc, ReceiveArg, Scope, UnaryOp, Var};
 
 /// A channel that a step works on, if the condition holds.
 #[derive(Clone, Debug)]
@@ -56,10 +54,8 @@ impl<'m> Step<'_, 'm> {
             ExprKind::Run(proc, args) => self.run(*proc, args),
             ExprKind::Query(query, channel) => {
                 let accesses = self.accesses(channel);
-                let queries: Vec<(NetExpr, NetExpr)> = accesses
-                    .iter()
-                    .map(|access| (access.condition(), self.query(*query, access)))
-                    .collect();
+                let queries: Vec<(NetExpr, NetExpr)> =
+                    accesses.iter().map(|access| (access.condition(), self.query(*query, access))).collect();
                 choose(queries)
             }
             ExprKind::Poll { channel, args, random } => {
@@ -106,7 +102,7 @@ impl<'m> Step<'_, 'm> {
                 let access = self.own_channel(place);
                 self.channel_number(&access)
             }
-            Home::Cells(cells) => {
+            Home::Cells(cells) | Home::Shared(cells) => {
                 let key = self.key(place);
                 let value = self.load(*cells, key, None);
                 as_int(self.lower, *cells, value)
@@ -118,6 +114,10 @@ impl<'m> Step<'_, 'm> {
     /// The key of a variable's cell; a fault where an index is outside.
     pub(super) fn key(&mut self, place: &'m Place) -> Vec<NetExpr> {
         let data = &self.lower.model.vars[place.var];
+        if matches!(self.lower.homes[place.var], Home::Shared(_)) {
+            let position = if data.dims.is_empty() { NetExpr::Const(0) } else { self.position(place) };
+            return self.shared_key(place.var, position);
+        }
         let mut key = match data.scope {
             Scope::Global => Vec::new(),
             Scope::Local(_) => vec![self.actor.thread.clone(), self.actor.depth.clone()],
@@ -126,6 +126,30 @@ impl<'m> Step<'_, 'm> {
             key.push(self.position(place));
         }
         key
+    }
+
+    /// The key of a variable that all processes have in one array.
+    pub(super) fn shared_key(&self, var: Var, position: NetExpr) -> Vec<NetExpr> {
+        let count: u32 = self.lower.model.vars[var].dims.iter().product();
+        let own = match count {
+            1 => self.actor.thread.clone(),
+            _ => int_op(NetOp::Mul, self.actor.thread.clone(), NetExpr::Const(i64::from(count))),
+        };
+        vec![plus(own, position)]
+    }
+
+    /// Sets what the present actor, which is about to end, has in arrays over all processes to 0.
+    pub(super) fn clear_shared(&mut self, proc: Proc) {
+        for (var, data) in self.lower.model.vars.iter_enumerated() {
+            if let (Home::Shared(cells), Scope::Local(owner)) = (self.lower.homes[var], data.scope)
+                && owner == proc
+            {
+                for element in 0..data.dims.iter().product::<u32>() {
+                    let key = self.shared_key(var, NetExpr::Const(i64::from(element)));
+                    self.store(cells, key, NetExpr::Const(0), None);
+                }
+            }
+        }
     }
 
     /// The position in an array of one or more dimensions.
@@ -155,7 +179,7 @@ impl<'m> Step<'_, 'm> {
     /// Assigns to a variable.
     pub(super) fn assign(&mut self, place: &'m Place, value: NetExpr) {
         match &self.lower.homes[place.var] {
-            Home::Cells(cells) => {
+            Home::Cells(cells) | Home::Shared(cells) => {
                 let key = self.key(place);
                 self.store(*cells, key, value, None);
             }
@@ -374,17 +398,14 @@ impl<'m> Step<'_, 'm> {
         match &data.init {
             crate::tree::Init::Zero => {}
             crate::tree::Init::Channel(_) => {
-                if let (Home::Cells(_), Some(site)) =
+                if let (Home::Cells(_) | Home::Shared(_), Some(site)) =
                     (&self.lower.homes[var], self.lower.channels.site_of(var))
                 {
                     let count = self.lower.channels.sites[site].count;
                     for element in 0..count {
                         let (class, first) = self.lower.channels.home((site, 0));
-                        let own = int_op(
-                            NetOp::Mul,
-                            self.actor.thread.clone(),
-                            NetExpr::Const(i64::from(count)),
-                        );
+                        let own =
+                            int_op(NetOp::Mul, self.actor.thread.clone(), NetExpr::Const(i64::from(count)));
                         let instance = plus(own, NetExpr::Const(i64::from(first + element)));
                         let number = self.channel_number(&Access { class, instance, when: None });
                         self.initialise(var, element, number);
@@ -392,7 +413,7 @@ impl<'m> Step<'_, 'm> {
                 }
             }
             crate::tree::Init::Value(expr) => {
-                if !self.lower.is_constant(expr) {
+                if self.must_write(var, expr) {
                     let value = self.value(expr);
                     let elements = data.dims.iter().product();
                     for element in 0..elements {
@@ -402,7 +423,7 @@ impl<'m> Step<'_, 'm> {
             }
             crate::tree::Init::List(exprs) => {
                 for (element, expr) in (0..).zip(exprs) {
-                    if !self.lower.is_constant(expr) {
+                    if self.must_write(var, expr) {
                         let value = self.value(expr);
                         self.initialise(var, element, value);
                     }
@@ -411,8 +432,20 @@ impl<'m> Step<'_, 'm> {
         }
     }
 
+    /// Whether a new process has to be given a first value.
+    fn must_write(&self, var: Var, expr: &Expr) -> bool {
+        matches!(self.lower.homes[var], Home::Shared(_)) || !self.lower.is_constant(expr)
+    }
+
     fn initialise(&mut self, var: Var, element: u32, value: NetExpr) {
-        let Home::Cells(cells) = self.lower.homes[var] else { return };
+        let cells = match self.lower.homes[var] {
+            Home::Cells(cells) => cells,
+            Home::Shared(cells) => {
+                let key = self.shared_key(var, NetExpr::Const(i64::from(element)));
+                return self.store(cells, key, value, None);
+            }
+            Home::Channel(_) | Home::Nowhere => return,
+        };
         let mut key = vec![self.actor.thread.clone(), self.actor.depth.clone()];
         if !self.lower.model.vars[var].dims.is_empty() {
             key.push(NetExpr::Const(i64::from(element)));
