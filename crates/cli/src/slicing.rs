@@ -1,7 +1,9 @@
 //! From properties to answers by way of slices: which properties share a slice, the search of the slice, and the
 //! way of a run back to the whole net.
 
-use pdnet_check::{Fairness, Property, PropertyKind, Stats, Verdict};
+use std::sync::Arc;
+
+use pdnet_check::{Fairness, Property, PropertyKind, Stats, StopReason, Verdict};
 use pdnet_net::Net;
 use pdnet_reduce::{LiftError, Method, Slice, slice};
 use pdnet_report::{Answer, KeptParts, Origin, SliceSummary};
@@ -44,6 +46,14 @@ pub(crate) struct Answers {
     pub(crate) slices: Vec<SliceSummary>,
 }
 
+impl Answers {
+    /// There is none to any of so many properties.
+    pub(crate) fn unknown(n_properties: usize, reason: &StopReason) -> Self {
+        let settled = (0..n_properties).map(|_| Settled::unknown(reason)).collect();
+        Self { settled, slices: Vec::new() }
+    }
+}
+
 /// An answer with its circumstances.
 #[derive(Debug)]
 pub(crate) struct Settled {
@@ -52,6 +62,14 @@ pub(crate) struct Settled {
     /// Which of the slices was searched; none where the whole net was.
     pub(crate) slice: Option<usize>,
     pub(crate) origin: Origin,
+}
+
+impl Settled {
+    /// There is no answer, and nothing was searched for it.
+    fn unknown(reason: &StopReason) -> Self {
+        let (answer, stats) = (Answer::Unknown(reason.clone()), Stats::default());
+        Self { answer, stats, slice: None, origin: Origin::Search }
+    }
 }
 
 /// Properties that are asked about together, by their positions in the list of all.
@@ -198,11 +216,21 @@ impl Search<'_> {
                 PropertyKind::Ltl { formula, .. } => !formula.is_stutter_invariant(),
                 _ => false,
             };
-            let answers = if self.is_over() || members.iter().any(sees_steps) {
+            let answers = if members.iter().any(sees_steps) {
                 self.whole(&members, fairness, what)?
             } else {
                 let fairness = group.fairness.unwrap_or_default();
-                let (slice, seconds) = slice_for(self.net, &members, fairness, slicing.method)?;
+                let (net, asked, method) = (Arc::clone(self.net), members.clone(), slicing.method);
+                let made = self.patience.wait_for(move || slice_for(&net, &asked, fairness, method));
+                let (slice, seconds) = match made {
+                    Ok(made) => made?,
+                    Err(reason) => {
+                        for &member in &group.members {
+                            settled[member] = Some(Settled::unknown(&reason));
+                        }
+                        continue;
+                    }
+                };
                 let names = members.iter().map(|property| property.name.clone()).collect();
                 let map = &self.session.map;
                 let parts = KeptParts::of(&slice);
@@ -226,7 +254,7 @@ impl Search<'_> {
         what: &str,
     ) -> Result<Vec<Settled>, Failure> {
         let (net, mapped) = match target {
-            Target::Whole => (self.net, properties),
+            Target::Whole => (self.net.as_ref(), properties),
             Target::Slice { slice, .. } => (&slice.net, slice.properties.as_slice()),
         };
         let subject = self.cache.map(|cache| (cache, cache.subject(net)));
@@ -334,13 +362,6 @@ impl Search<'_> {
         if self.warns {
             self.session.show(&[Diagnostic::warning("cache", why)]);
         }
-    }
-
-    /// Whether there is no time left, or the user wants to stop: slicing would only keep him waiting.
-    fn is_over(&self) -> bool {
-        let interrupted = self.session.interrupted.load(std::sync::atomic::Ordering::Relaxed);
-        let spent = self.session.start.elapsed();
-        interrupted || self.limits.timeout.is_some_and(|timeout| spent >= timeout)
     }
 }
 

@@ -498,7 +498,7 @@ impl Net {
     #[must_use]
     pub fn is_frame_place(&self, place: Place) -> bool {
         self.places[place].kind == PlaceKind::Execution
-            && self.components(place) == [Base::Thread, Base::Depth]
+            && matches!(self.components(place), [Base::Thread, Base::Depth])
     }
 
     /// The places from which a step waits for the end of a thread.
