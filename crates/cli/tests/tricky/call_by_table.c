@@ -2,7 +2,7 @@
 // `ring` is in the table, too, so that the pointer may point to it as far as an analysis can tell.
 // `call(f)` is about the function that is called, not about those that might have been.
 // Expected --ltl 'G !call(ring)': TRUE
-// Expected --ltl 'G !call(knock)': FALSE (unreach-call)
+// Expected --ltl 'G !call(knock)': FALSE (valid-ltl)
 // Expected --ltl 'F call(open_door)' --fair weak: TRUE
 // Expected --ltl 'G (call(open_door) -> knocks == 1)': TRUE
 // Expected --ltl 'G (call(knock) -> knocks == 1)': FALSE (valid-ltl)

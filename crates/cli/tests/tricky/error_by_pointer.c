@@ -1,7 +1,7 @@
 // What to do when a transfer fails is a pointer: to a function that counts, or to one that ends the process with an
 // error. The second transfer fails after the handler has been made strict.
 // Expected --check assert: FALSE (unreach-call)
-// Expected --ltl 'G !call(reach_error)': FALSE (unreach-call)
+// Expected --ltl 'G !call(reach_error)': FALSE (valid-ltl)
 // Expected --ltl 'G !call(abort)': TRUE
 // Expected --ltl 'G (call(reach_error) -> failures == 1)': TRUE
 // Expected --ltl 'F end' --fair weak: TRUE

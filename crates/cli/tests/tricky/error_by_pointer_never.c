@@ -2,7 +2,7 @@
 // error. No transfer fails after the handler has been made strict.
 // Expected --check assert: TRUE
 // Expected --ltl 'G !call(reach_error)': TRUE
-// Expected --ltl 'G !call(count)': FALSE (unreach-call)
+// Expected --ltl 'G !call(count)': FALSE (valid-ltl)
 // Expected --ltl 'F (failures == 1 && end)' --fair weak: TRUE
 #include <pthread.h>
 #include <stdlib.h>

@@ -79,7 +79,7 @@ pub(crate) const TRAPS: &[Trap] = &[
             ("G !(call(a) && call(b))", "h"),
             ("F x == 2", "v"),
             ("G (call(b) -> G x == 0)", "h"),
-            ("G (call(a) -> F x == 2)", "v"),
+            ("G (call(a) -> F x == 2)", "h"),
         ],
     },
     Trap {
