@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pdnet_logic::Ltl;
+use pdnet_logic::{Automaton, Ltl};
 use pdnet_net::{Action, Expr, Fault, Net, Transition, TransitionData};
 
 /// A property of a net.
@@ -49,9 +49,63 @@ pub enum PropertyKind {
         /// What the atoms mean.
         atoms: Vec<AtomData>,
     },
+    /// No infinite run is accepted by the automaton: it is the automaton of the *bad* runs, as a `never` claim of
+    /// Promela is. Which runs there are is as for [`PropertyKind::Ltl`]; a prefix that comes into a state that
+    /// accepts everything is a violation also where undefined behaviour follows.
+    ///
+    /// A claim that comes to its end is a violation by what happened up to there: its end is a state that accepts
+    /// everything ([`pdnet_logic::AutomatonBuilder::add_accept_all`]).
+    Never {
+        /// The automaton, over the atoms by number.
+        automaton: Automaton,
+        /// What the atoms mean.
+        atoms: Vec<AtomData>,
+        /// Whether the automaton is known not to tell a run from the same run with states repeated. Where it is
+        /// not known, no reduction is used that changes the number of steps. Whoever makes the automaton
+        /// answers for it: a wrong `true` gives wrong verdicts.
+        stutter_invariant: bool,
+    },
 }
 
 impl Property {
+    /// The atoms that the property is written with; none for the built-in kinds.
+    #[must_use]
+    pub fn atoms(&self) -> &[AtomData] {
+        match &self.kind {
+            PropertyKind::Ltl { atoms, .. } | PropertyKind::Never { atoms, .. } => atoms,
+            PropertyKind::NeverFires(_)
+            | PropertyKind::NoDeadlock
+            | PropertyKind::NoRace
+            | PropertyKind::NoPartialDeadlock => &[],
+        }
+    }
+
+    /// Whether it is about whole infinite runs, so that fairness counts.
+    #[must_use]
+    pub const fn is_about_runs(&self) -> bool {
+        match &self.kind {
+            PropertyKind::Ltl { .. } | PropertyKind::Never { .. } => true,
+            PropertyKind::NeverFires(_)
+            | PropertyKind::NoDeadlock
+            | PropertyKind::NoRace
+            | PropertyKind::NoPartialDeadlock => false,
+        }
+    }
+
+    /// Whether it may tell a run from the same run with states repeated. Then it sees steps that reductions
+    /// leave out.
+    #[must_use]
+    pub fn sees_steps(&self) -> bool {
+        match &self.kind {
+            PropertyKind::Ltl { formula, .. } => !formula.is_stutter_invariant(),
+            PropertyKind::Never { stutter_invariant, .. } => !stutter_invariant,
+            PropertyKind::NeverFires(_)
+            | PropertyKind::NoDeadlock
+            | PropertyKind::NoRace
+            | PropertyKind::NoPartialDeadlock => false,
+        }
+    }
+
     /// The check `assert`: no assertion fails and no error function is called.
     #[must_use]
     pub fn assertions(net: &Net) -> Self {
@@ -183,7 +237,7 @@ impl Property {
 /// Functions whose call is an error, by the conventions of SV-COMP.
 const ERROR_FUNCTIONS: [&str; 2] = ["reach_error", "__VERIFIER_error"];
 
-/// An atom of a formula.
+/// An atom of a formula or an automaton.
 #[derive(Clone, Debug)]
 pub struct AtomData {
     /// How it is written.

@@ -2,12 +2,12 @@
 //!
 //! An engine's word is not enough: a run is shown only after every one of its steps was found enabled by
 //! the interpreter, and after the run as a whole was found to break the property, by the meaning of the
-//! formula rather than by an automaton. That a thread never moves again is a statement about all continuations:
+//! formula rather than by an automaton that was made of it. Where the property itself is an automaton, its meaning is
+//! whether it accepts the word of the run. That a thread never moves again is a statement about all continuations:
 //! see `stuck.rs`.
 
 use std::fmt;
 
-use pdnet_logic::Ltl;
 use pdnet_net::{Firing, Interpreter, Marking, Net, Successor};
 
 use crate::stuck::may_be_stuck;
@@ -111,7 +111,8 @@ pub fn replay(
         PropertyKind::NoDeadlock
         | PropertyKind::NoRace
         | PropertyKind::NoPartialDeadlock
-        | PropertyKind::Ltl { .. } => false,
+        | PropertyKind::Ltl { .. }
+        | PropertyKind::Never { .. } => false,
     };
     // A step that must not fire may have no successor: it is the end of the run.
     let may_be_cut = last_is_target && trace.end == TraceEnd::Any;
@@ -147,7 +148,12 @@ pub fn replay(
             TraceEnd::Stuck(thread) => may_be_stuck(net, &at_cycle, *thread),
             TraceEnd::Cycle(_) | TraceEnd::Stutter | TraceEnd::Any | TraceEnd::Race(_) => false,
         },
-        PropertyKind::Ltl { formula, .. } => breaks_formula(formula, &result),
+        PropertyKind::Ltl { formula, .. } => {
+            is_bad_word(&result, |prefix, cycle| !formula.holds_on_lasso(prefix, cycle))
+        }
+        PropertyKind::Never { automaton, .. } => {
+            is_bad_word(&result, |prefix, cycle| automaton.accepts_lasso(prefix, cycle))
+        }
     };
     if !breaks {
         return Err(ReplayError::NoViolation);
@@ -157,7 +163,7 @@ pub fn replay(
         Fairness::Weak => result.starved.iter().any(|starved| starved.always_enabled),
         Fairness::Strong => !result.starved.is_empty(),
     };
-    if is_unfair && matches!(property.kind, PropertyKind::Ltl { .. }) {
+    if is_unfair && property.is_about_runs() {
         return Err(ReplayError::Unfair);
     }
     Ok(result)
@@ -192,17 +198,18 @@ impl Player<'_> {
     }
 
     fn letter(&self) -> u64 {
-        let PropertyKind::Ltl { atoms, .. } = &self.property.kind else { return 0 };
         let holds = |atom: &crate::AtomData| self.interpreter.eval(&self.current, &atom.expr) != 0;
-        atoms.iter().enumerate().fold(0, |letter, (bit, atom)| letter | u64::from(holds(atom)) << bit)
+        let atoms = self.property.atoms().iter();
+        atoms.enumerate().fold(0, |letter, (bit, atom)| letter | u64::from(holds(atom)) << bit)
     }
 }
 
-/// Whether the run breaks the formula, by the formula's own meaning.
+/// Whether the run breaks a property of infinite words, by the property's own meaning: `is_bad` of the word
+/// `prefix cycle cycle …`.
 ///
-/// Where the rest of the run does not matter, the formula must fail on the prefix followed by the last
+/// Where the rest of the run does not matter, the prefix must be bad when it is followed by the last
 /// letter forever, by no atom, by every atom, and by the last letter with any one atom turned over.
-fn breaks_formula(formula: &Ltl, run: &Replay) -> bool {
+fn is_bad_word(run: &Replay, is_bad: impl Fn(&[u64], &[u64]) -> bool) -> bool {
     let mut letters = vec![run.initial_letter];
     letters.extend(run.prefix.iter().map(|step| step.letter));
     let last = letters.pop().expect("the initial letter at least");
@@ -211,14 +218,14 @@ fn breaks_formula(formula: &Ltl, run: &Replay) -> bool {
             let mut cycle = vec![last];
             cycle.extend(run.cycle.iter().map(|step| step.letter));
             cycle.pop();
-            !formula.holds_on_lasso(&letters, &cycle)
+            is_bad(&letters, &cycle)
         }
-        TraceEnd::Stutter => !formula.holds_on_lasso(&letters, &[last]),
+        TraceEnd::Stutter => is_bad(&letters, &[last]),
         TraceEnd::Any => {
             letters.push(last);
             let turned = (0..64).map(|bit| last ^ (1 << bit));
             let mut continuations = [last, 0, u64::MAX].into_iter().chain(turned);
-            continuations.all(|letter| !formula.holds_on_lasso(&letters, &[letter]))
+            continuations.all(|letter| is_bad(&letters, &[letter]))
         }
         TraceEnd::Race(_) | TraceEnd::Stuck(_) => false,
     }

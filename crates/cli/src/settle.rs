@@ -98,8 +98,15 @@ impl Search<'_> {
         fairness: Fairness,
         run: &Replay,
     ) -> Result<Vec<Probe>, Failure> {
-        let PropertyKind::Ltl { formula, .. } = &property.kind else { return Ok(Vec::new()) };
-        if formula.is_syntactic_safety() {
+        let may_depend = match &property.kind {
+            PropertyKind::Ltl { formula, .. } => !formula.is_syntactic_safety(),
+            PropertyKind::Never { .. } => true,
+            PropertyKind::NeverFires(_)
+            | PropertyKind::NoDeadlock
+            | PropertyKind::NoRace
+            | PropertyKind::NoPartialDeadlock => false,
+        };
+        if !may_depend {
             return Ok(Vec::new());
         }
         let stronger: &[Fairness] = match fairness {

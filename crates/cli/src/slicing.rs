@@ -87,13 +87,13 @@ impl Group {
     }
 }
 
-/// What shares a slice: all properties that single steps or markings break, and each formula by itself. The former
+/// What shares a slice: all properties that single steps or markings break, and each formula or automaton by itself. The former
 /// share a search, so that they should share a slice as well; a search for a formula is one of its own.
 pub(crate) fn groups(properties: &[Property], fairness: Fairness) -> Vec<Group> {
     let mut found: Vec<Group> = Vec::new();
     for (position, property) in properties.iter().enumerate() {
         match &property.kind {
-            PropertyKind::Ltl { .. } => {
+            PropertyKind::Ltl { .. } | PropertyKind::Never { .. } => {
                 found.push(Group { members: vec![position], fairness: Some(fairness) });
             }
             PropertyKind::NeverFires(_)
@@ -211,12 +211,8 @@ impl Search<'_> {
         let mut settled: Vec<Option<Settled>> = properties.iter().map(|_| None).collect();
         for group in groups(properties, fairness) {
             let members = group.properties(properties);
-            // A formula with `X` sees steps that slicing cuts.
-            let sees_steps = |property: &Property| match &property.kind {
-                PropertyKind::Ltl { formula, .. } => !formula.is_stutter_invariant(),
-                _ => false,
-            };
-            let answers = if members.iter().any(sees_steps) {
+            // A formula with `X`, and many an automaton, sees steps that slicing cuts.
+            let answers = if members.iter().any(Property::sees_steps) {
                 self.whole(&members, fairness, what)?
             } else {
                 let fairness = group.fairness.unwrap_or_default();

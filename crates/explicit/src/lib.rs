@@ -3,7 +3,8 @@
 //! Properties that a single state or step can break (assertions, deadlocks, data races, invariants) share one
 //! breadth-first search, so that their counterexamples are short (shortest, where the reduction is off). Other
 //! formulas are checked one by one on
-//! the product of the net with the automaton of the negated formula.
+//! the product of the net with the automaton of the negated formula, and automata that runs must not be accepted by
+//! are taken as they are.
 //!
 //! | module | what it holds |
 //! | --- | --- |
@@ -68,6 +69,7 @@ use pdnet_space::{Compiled, Observed, Races};
 
 use crate::budget::Budget;
 use crate::graph::{Graph, Model};
+use crate::ltl::Bad;
 use crate::safety::{Goal, Safety};
 use crate::stepper::reduction;
 
@@ -75,7 +77,7 @@ use crate::stepper::reduction;
 #[derive(Clone, Copy, Debug)]
 pub struct Explicit {
     /// Whether steps that no other thread can notice go first ([`pdnet_space::Ample`]). Only searches that
-    /// this leaves exact do so: not those for formulas with `X`, under fairness, or with `deadlock` beside
+    /// this leaves exact do so: not those for formulas with `X` and automata that may see steps, under fairness, or with `deadlock` beside
     /// other atoms. Without it, runs to assertions and deadlocks are shortest.
     pub local_first: bool,
     /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
@@ -131,17 +133,17 @@ impl Engine for Explicit {
         for reduces in [true, false] {
             let chosen = request.properties.iter().enumerate().filter(|(position, property)| {
                 let is_chosen = match &property.kind {
-                    PropertyKind::Ltl { .. } => preserves(property, request.fairness) == reduces,
+                    PropertyKind::Ltl { .. } | PropertyKind::Never { .. } => {
+                        preserves(property, request.fairness) == reduces
+                    }
                     PropertyKind::NoPartialDeadlock => !reduces,
                     PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock | PropertyKind::NoRace => false,
                 };
                 is_chosen && outcomes[*position].is_none()
             });
             let chosen: Vec<(usize, &Property)> = chosen.collect();
-            let atoms_of = |property: &Property| match &property.kind {
-                PropertyKind::Ltl { atoms, .. } => atoms.iter().map(|atom| atom.expr.clone()).collect(),
-                _ => Vec::new(),
-            };
+            let atoms_of =
+                |property: &Property| property.atoms().iter().map(|atom| atom.expr.clone()).collect();
             let observed: Vec<Vec<Expr>> = chosen.iter().map(|(_, property)| atoms_of(property)).collect();
             let fresh = || {
                 let atoms = observed.iter().map(Vec::as_slice);
@@ -152,9 +154,17 @@ impl Engine for Explicit {
             for (position, property) in chosen {
                 let found = match &property.kind {
                     PropertyKind::Ltl { formula, atoms } => {
-                        ltl::check(&mut graph, (formula, atoms), request.fairness, &mut budget)
+                        let bad = Bad::Negated(formula);
+                        ltl::check(&mut graph, (bad, atoms), request.fairness, &mut budget)
                     }
-                    _ => partial::check(&mut graph, &mut budget),
+                    PropertyKind::Never { automaton, atoms, .. } => {
+                        let bad = Bad::Automaton(automaton);
+                        ltl::check(&mut graph, (bad, atoms), request.fairness, &mut budget)
+                    }
+                    PropertyKind::NeverFires(_)
+                    | PropertyKind::NoDeadlock
+                    | PropertyKind::NoRace
+                    | PropertyKind::NoPartialDeadlock => partial::check(&mut graph, &mut budget),
                 };
                 if matches!(found.verdict, Verdict::Unknown(_)) {
                     // The next one shall not pay for what this one has filled the memory with.
@@ -168,14 +178,14 @@ impl Engine for Explicit {
     }
 }
 
-/// Whether leaving out steps that other threads cannot notice preserves the formula.
+/// Whether leaving out steps that other threads cannot notice preserves the property.
 fn preserves(property: &Property, fairness: Fairness) -> bool {
     match &property.kind {
         PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock | PropertyKind::NoRace => true,
         PropertyKind::NoPartialDeadlock => false,
-        PropertyKind::Ltl { formula, atoms } => {
+        PropertyKind::Ltl { atoms, .. } | PropertyKind::Never { atoms, .. } => {
             fairness == Fairness::None
-                && formula.is_stutter_invariant()
+                && !property.sees_steps()
                 && Observed::default().add_atoms(atoms.iter().map(|atom| &atom.expr))
         }
     }
@@ -187,7 +197,7 @@ fn goal(model: &Model<'_>, property: &Property, fairness: Fairness) -> Result<Op
         PropertyKind::NeverFires(transitions) => Ok(Some(Goal::never(model, transitions))),
         PropertyKind::NoDeadlock => Ok(Some(Goal::NoDeadlock)),
         PropertyKind::NoRace => Ok(Some(Goal::NoRace(Box::new(Races::new(model.net, model.compiled))))),
-        PropertyKind::NoPartialDeadlock => Ok(None),
+        PropertyKind::NoPartialDeadlock | PropertyKind::Never { .. } => Ok(None),
         PropertyKind::Ltl { formula, atoms } => {
             // Whether a *fair* run goes on from a bad state in spite of assumptions is more than a search
             // for one infinite run can tell: the product decides that.

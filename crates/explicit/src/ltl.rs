@@ -1,7 +1,7 @@
-//! Which search a formula needs.
+//! Which search a formula or an automaton needs.
 
 use pdnet_check::{AtomData, Fairness, Outcome, Progress, StopReason, Verdict};
-use pdnet_logic::{Ltl, translate};
+use pdnet_logic::{Automaton, Ltl, translate};
 use pdnet_space::Atoms;
 
 use crate::budget::Budget;
@@ -10,42 +10,69 @@ use crate::graph::Graph;
 use crate::product::Product;
 use crate::{lasso, prefix};
 
-/// Checks one formula: is there a run that the automaton of the negated formula accepts?
+/// The runs that break a property.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bad<'a> {
+    /// Those on which the formula does not hold.
+    Negated(&'a Ltl),
+    /// Those that the automaton accepts.
+    Automaton(&'a Automaton),
+}
+
+impl Bad<'_> {
+    fn automaton(self, names: Vec<String>) -> Result<Automaton, StopReason> {
+        match self {
+            Self::Negated(formula) => translate(&formula.negated(), names)
+                .map_err(|error| StopReason::Unsupported(error.to_string())),
+            // States from which nothing is accepted would only add to what is searched and to what is noted.
+            Self::Automaton(automaton) => Ok(automaton.reduced()),
+        }
+    }
+
+    /// Whether every bad run is bad after finitely many steps.
+    fn is_by_prefix(self) -> bool {
+        match self {
+            Self::Negated(formula) => formula.is_syntactic_safety(),
+            // Where the automaton shows it, it is terminal.
+            Self::Automaton(_) => false,
+        }
+    }
+}
+
+/// Checks one property: is there a run that the automaton of the bad runs accepts?
 ///
 /// Vardi and Wolper, *An automata-theoretic approach to automatic program verification* (LICS 1986). Where
 /// the automaton decides after finitely many steps, a breadth-first search finds a shortest violation, and
 /// for terminal automata that search is all. Otherwise the product is searched for an accepting component.
 pub(crate) fn check(
     graph: &mut Graph<'_>,
-    (formula, atoms): (&Ltl, &[AtomData]),
+    (bad, atoms): (Bad<'_>, &[AtomData]),
     fairness: Fairness,
     budget: &mut Budget<'_>,
 ) -> Outcome {
     let search = budget.search();
     let mut last = Progress { states: 0, transitions: 0, frontier: 0, memory_bytes: 0 };
-    let verdict =
-        decide(graph, (formula, atoms), fairness, budget, &mut last).unwrap_or_else(Verdict::Unknown);
+    let verdict = decide(graph, (bad, atoms), fairness, budget, &mut last).unwrap_or_else(Verdict::Unknown);
     Outcome { verdict, stats: budget.stats(&search, &last) }
 }
 
 fn decide(
     graph: &mut Graph<'_>,
-    (formula, atoms): (&Ltl, &[AtomData]),
+    (bad, atoms): (Bad<'_>, &[AtomData]),
     fairness: Fairness,
     budget: &mut Budget<'_>,
     last: &mut Progress,
 ) -> Result<Verdict, StopReason> {
     let (net, compiled) = (graph.model.net, graph.model.compiled);
     let names = atoms.iter().map(|atom| atom.text.clone()).collect();
-    let automaton =
-        translate(&formula.negated(), names).map_err(|error| StopReason::Unsupported(error.to_string()))?;
+    let automaton = bad.automaton(names)?;
     let atoms = Atoms::new(net, compiled, atoms.iter().map(|atom| &atom.expr))
         .map_err(|error| StopReason::Unsupported(error.0))?;
     // A prefix that can be continued can be continued fairly, because the scheduler may be fair from then on;
     // but not where a thread that has to move can only fail an assumption.
     let prefixes = fairness == Fairness::None || !graph.model.has_assumptions;
     let is_terminal = prefix::is_terminal(&automaton);
-    if prefixes && (is_terminal || formula.is_syntactic_safety()) {
+    if prefixes && (is_terminal || bad.is_by_prefix()) {
         let mut product = Product::new(graph, &automaton, atoms.clone(), prefixes, budget)?;
         let found = prefix::search(&mut product, budget);
         *last = product.progress();

@@ -276,7 +276,9 @@ fn random_programs_get_the_verdicts_of_the_naive_checker() {
                         (steps.is_some(), steps.copied())
                     }
                     PropertyKind::NoDeadlock => (reference.deadlock.is_some(), reference.deadlock),
-                    PropertyKind::NoRace | PropertyKind::NoPartialDeadlock => unreachable!("not asked here"),
+                    PropertyKind::NoRace | PropertyKind::NoPartialDeadlock | PropertyKind::Never { .. } => {
+                        unreachable!("not asked here")
+                    }
                     PropertyKind::Ltl { formula, .. } => {
                         let first = reference.states.iter().filter(|state| state.letter & 1 == 0);
                         let nearest = first.map(|state| state.distance).min();

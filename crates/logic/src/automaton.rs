@@ -2,8 +2,8 @@
 
 use pdnet_base::{Idx as _, IndexVec, index_type};
 
-use crate::lasso::Lasso;
-use crate::scc::{Graph, components};
+use crate::reduce::reduce;
+use crate::scc::Graph;
 
 index_type! {
     /// A state of an automaton.
@@ -128,16 +128,11 @@ impl Automaton {
         })
     }
 
-    /// Whether the word `prefix cycle cycle cycle …` is accepted; an empty cycle repeats the last letter.
-    ///
-    /// It is accepted if the product of the automaton with the word has a reachable strongly connected
-    /// component whose edges cover all acceptance sets.
+    /// An automaton of the same language, mostly a smaller one: without states that cannot be reached or from which
+    /// nothing is accepted, except that the automaton of the empty language has one state without edges.
     #[must_use]
-    pub fn accepts_lasso(&self, prefix: &[u64], cycle: &[u64]) -> bool {
-        let product = Product { automaton: self, lasso: Lasso::new(prefix, cycle) };
-        let initial = self.initial.index();
-        let found = components(&product, &[initial]);
-        found.accepting(&product, self.all_acceptance()).into_iter().any(|accepting| accepting)
+    pub fn reduced(&self) -> Self {
+        reduce(self.clone())
     }
 }
 
@@ -150,25 +145,5 @@ impl Graph for Automaton {
     fn edges_of(&self, node: usize, out: &mut Vec<(usize, u32)>) {
         let edges = &self.states[AutState::new(node)].edges;
         out.extend(edges.iter().map(|edge| (edge.target.index(), edge.acceptance)));
-    }
-}
-
-/// The automaton running over one word: node `position * n_states + state`.
-struct Product<'a> {
-    automaton: &'a Automaton,
-    lasso: Lasso,
-}
-
-impl Graph for Product<'_> {
-    fn n_nodes(&self) -> usize {
-        self.automaton.n_states() * self.lasso.len()
-    }
-
-    fn edges_of(&self, node: usize, out: &mut Vec<(usize, u32)>) {
-        let n_states = self.automaton.n_states();
-        let (position, state) = (node / n_states, AutState::new(node % n_states));
-        let next = self.lasso.successor(position) * n_states;
-        let edges = self.automaton.successors(state, self.lasso.letter(position));
-        out.extend(edges.map(|edge| (next + edge.target.index(), edge.acceptance)));
     }
 }

@@ -10,6 +10,9 @@
 //! [`Ltl::holds_on_lasso`] gives the meaning of a formula without any automaton; it is slow and obvious
 //! and exists so that the translation can be tested against it.
 //!
+//! An automaton may also be given as such: [`AutomatonBuilder`] makes one of states and guarded edges, and
+//! [`Automaton::accepts_lasso`] is the meaning of any.
+//!
 //! This room knows nothing of nets, programs or engines, opens no file and prints nothing.
 //!
 //! ```
@@ -28,6 +31,7 @@
 
 mod atom;
 mod automaton;
+mod builder;
 mod dot;
 mod expr;
 mod formula;
@@ -36,6 +40,7 @@ mod implication;
 mod lasso;
 mod lexer;
 mod ltl;
+mod membership;
 mod nnf;
 mod parser;
 mod property_file;
@@ -50,6 +55,7 @@ mod words;
 
 pub use atom::{AtomKind, AtomSyntax, Name, ThreadRef};
 pub use automaton::{AutState, Automaton, Cube, Edge, StateData};
+pub use builder::{AutomatonBuilder, BuildError, Guard};
 pub use expr::{BinaryOp, ExprKind, ExprSyntax, IntSuffix, UnaryOp};
 pub use formula::Formula;
 pub use ltl::{Atom, Ltl, MAX_ATOMS};

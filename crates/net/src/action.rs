@@ -141,6 +141,8 @@ pub enum Bound {
     Heap,
     /// Keys of thread-specific values, or how often a recursive mutex is held.
     Library,
+    /// Steps of one indivisible sequence.
+    Indivisible,
 }
 
 /// What firing a transition does beside moving tokens along its arcs.
@@ -160,7 +162,7 @@ pub enum Effect {
 
 impl Action {
     /// All actions, for tests and for the text form.
-    pub const ALL: [Self; 59] = [
+    pub const ALL: [Self; 60] = [
         Self::Assign,
         Self::Fill,
         Self::Jump,
@@ -220,6 +222,7 @@ impl Action {
         Self::Bound(Bound::Threads),
         Self::Bound(Bound::Heap),
         Self::Bound(Bound::Library),
+        Self::Bound(Bound::Indivisible),
     ];
 
     /// What it does beside moving tokens.
@@ -338,6 +341,7 @@ impl Action {
             Self::Bound(Bound::Threads) => "bound-threads",
             Self::Bound(Bound::Heap) => "bound-heap",
             Self::Bound(Bound::Library) => "bound-library",
+            Self::Bound(Bound::Indivisible) => "bound-indivisible",
         }
     }
 }
@@ -390,6 +394,7 @@ impl fmt::Display for Bound {
             Self::Threads => "number of threads",
             Self::Heap => "number or size of allocated blocks",
             Self::Library => "number of keys, or of locks of one recursive mutex",
+            Self::Indivisible => "steps of one indivisible sequence",
         })
     }
 }

@@ -31,6 +31,8 @@ impl TransitionBuilder {
             calls: None,
             pos: None,
             atomic: false,
+            rank: 0,
+            late: false,
             bytes: Vec::new(),
             vars,
             arcs: vec![take],
@@ -75,6 +77,20 @@ impl TransitionBuilder {
     #[must_use]
     pub const fn atomic(mut self) -> Self {
         self.data.atomic = true;
+        self
+    }
+
+    /// Sets its rank among the steps of the same activation.
+    #[must_use]
+    pub const fn rank(mut self, rank: u8) -> Self {
+        self.data.rank = rank;
+        self
+    }
+
+    /// Lets it wait until nothing else can move.
+    #[must_use]
+    pub const fn late(mut self) -> Self {
+        self.data.late = true;
         self
     }
 

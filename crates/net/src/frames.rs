@@ -24,6 +24,9 @@ impl Frames {
     /// Looks at all steps; none where a step does something else with frames than to move its own to another place
     /// of the same function, make one at the entry of a function, or end one.
     pub(crate) fn new(net: &Net) -> Option<Self> {
+        if !are_simple(net) {
+            return None;
+        }
         let is_cell = |place: Place| net.places[place].cells().is_some();
         let is_local = |place: Place| {
             let cells = net.places[place].cells();
@@ -74,6 +77,12 @@ impl Frames {
             _ => None,
         })
     }
+}
+
+/// Whether frames and threads are as simple as the analyses take them to be: a step moves frames of one thread and
+/// happens where its guard says so, and the number of a thread is given once.
+fn are_simple(net: &Net) -> bool {
+    net.is_plain() && !net.reuses_threads()
 }
 
 /// Whether the guard of a step says that a condition is true, word by word.

@@ -139,7 +139,7 @@ impl Default for SplitLimits {
 /// everything between its least and its greatest value, in the order of its type.
 pub fn split_inputs(net: &mut Net, atoms: &[Expr], limits: SplitLimits) {
     let sources = sources(net);
-    if sources.is_empty() {
+    if sources.is_empty() || !are_related(net) {
         return;
     }
     let regions = regions::Regions::new(net);
@@ -286,4 +286,10 @@ fn words(net: &Net, source: &Source, cause: Cause) -> String {
         None => " in a property".to_owned(),
     };
     format!("`{name}`{} {usage}{used}", place(data.pos))
+}
+
+/// Whether the argument above holds for the steps of a net. The first binding of an indivisible sequence is not the
+/// same for all values of a class, and an input is taken more than once by threads that begin again.
+fn are_related(net: &Net) -> bool {
+    net.is_plain() && !net.reuses_threads()
 }

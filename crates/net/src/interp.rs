@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::net::{ArcData, Base, Pattern, Place, PlaceForm, PlaceKind, Scope, Transition, Var};
-use crate::{Action, Effect, Expr, Net, Scalars};
+use crate::{Action, Bound, Effect, Expr, Net, Scalars};
 
 /// A token: one value for each factor of the place's colour set.
 pub type Token = Vec<i64>;
@@ -50,6 +50,20 @@ pub enum Successor {
     Marking(Marking),
     /// The run is not followed: a failed assumption, undefined behaviour, or a bound of the model.
     Pruned,
+}
+
+/// How many steps an indivisible sequence may have. Beyond, the run is not followed.
+pub const INDIVISIBLE_STEPS: u32 = 1_000_000;
+
+/// A firing with all that it does at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fired {
+    /// The steps: the binding element that was fired and, of an indivisible sequence, those after it.
+    pub steps: Vec<Firing>,
+    /// What comes of them.
+    pub successor: Successor,
+    /// The bound of the model that cut the sequence off.
+    pub bound: Option<Bound>,
 }
 
 /// Runs a net.
@@ -161,6 +175,10 @@ impl<'a> Interpreter<'a> {
     }
 
     /// All binding elements that are enabled, ordered by transition and binding.
+    ///
+    /// Of those whose arcs bind and whose guard is true, these are the ones of the thread in an atomic section,
+    /// where one is; of these, those that are not late, where there are any; and of these, for each activation
+    /// those of the lowest rank.
     #[must_use]
     pub fn enabled(&self, marking: &Marking) -> Vec<Firing> {
         if self.ended(marking) {
@@ -169,12 +187,31 @@ impl<'a> Interpreter<'a> {
         let owner = self.net.atomic.map_or(0, |atomic| self.cell(marking, atomic, &[]));
         let mut firings = self.bound(marking);
         firings.retain(|firing| owner == 0 || firing.thread() == owner - 1);
+        let is_late = |firing: &Firing| self.net.transitions[firing.transition].late;
+        let all_late = firings.iter().all(is_late);
+        firings.retain(|firing| is_late(firing) == all_late);
+        let activation = |firing: &Firing| {
+            (firing.thread(), firing.depth(), self.net.transitions[firing.transition].source())
+        };
+        let rank = |firing: &Firing| self.net.transitions[firing.transition].rank;
+        let mut lowest = BTreeMap::new();
+        for firing in &firings {
+            let entry = lowest.entry(activation(firing)).or_insert(u8::MAX);
+            *entry = rank(firing).min(*entry);
+        }
+        firings.retain(|firing| rank(firing) == lowest[&activation(firing)]);
         firings
     }
 
     /// The binding elements of one transition that are enabled, in order.
     #[must_use]
     pub fn enabled_by(&self, marking: &Marking, transition: Transition) -> Vec<Firing> {
+        if self.net.has_priorities() {
+            // It depends on the others.
+            let mut firings = self.enabled(marking);
+            firings.retain(|firing| firing.transition == transition);
+            return firings;
+        }
         if self.ended(marking) {
             return Vec::new();
         }
@@ -182,6 +219,23 @@ impl<'a> Interpreter<'a> {
         let mut firings = self.bound_by(marking, transition);
         firings.retain(|firing| owner == 0 || firing.thread() == owner - 1);
         firings
+    }
+
+    /// The threads that move by a binding element: the one of the moving frame, and its partners, whose frames
+    /// are taken too. Those that move only later in an indivisible sequence are not among them.
+    #[must_use]
+    pub fn movers(&self, firing: &Firing) -> BTreeSet<i64> {
+        let nothing = Marking::default();
+        let view = View { interpreter: self, marking: &nothing, binding: &firing.binding };
+        let arcs = self.net.transitions[firing.transition].arcs.iter();
+        let partners = arcs.filter_map(|arc| match arc {
+            ArcData::Take { place, token } if self.net.is_frame_place(*place) => match token.first()? {
+                Pattern::Bind(var) => Some(view.var(*var)),
+                Pattern::Is(thread) => Some(thread.eval(&view)),
+            },
+            _ => None,
+        });
+        partners.chain([firing.thread()]).collect()
     }
 
     /// The binding elements of one transition whose arcs bind and whose guard is true, in order, whoever is in an
@@ -305,9 +359,61 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Fires an enabled binding element.
+    /// Fires an enabled binding element, with all that it does at once.
     #[must_use]
     pub fn fire(&self, marking: &Marking, firing: &Firing) -> Successor {
+        self.fire_all(marking, firing).successor
+    }
+
+    /// Fires an enabled binding element and says which steps that were.
+    ///
+    /// As long as the cell `indivisible` is not 0 then, the same thread goes on by its first enabled binding. The
+    /// sequence ends where it has none, or where a step has no successor. One that comes back to a marking,
+    /// and so never ends, is cut off like one that is too long. At last, who cannot go on inside of an atomic
+    /// section loses it, where the net says so.
+    #[must_use]
+    pub fn fire_all(&self, marking: &Marking, firing: &Firing) -> Fired {
+        let mut steps = vec![firing.clone()];
+        let mut successor = self.step(marking, firing);
+        // A marking of the sequence with which later ones are compared: that after 1, 2, 4, 8 ... steps.
+        let mut kept = None;
+        while let (Successor::Marking(now), Some(indivisible)) = (&successor, self.net.indivisible) {
+            if self.cell(now, indivisible, &[]) == 0 {
+                break;
+            }
+            let enabled = self.enabled(now);
+            let next = enabled.into_iter().find(|next| next.thread() == firing.thread());
+            let Some(next) = next else { break };
+            if kept.as_ref() == Some(now) || steps.len() >= INDIVISIBLE_STEPS as usize {
+                return Fired { steps, successor: Successor::Pruned, bound: Some(Bound::Indivisible) };
+            }
+            if steps.len().is_power_of_two() {
+                kept = Some(now.clone());
+            }
+            successor = self.step(now, &next);
+            steps.push(next);
+        }
+        if let Successor::Marking(now) = &mut successor {
+            self.yield_section(now);
+        }
+        Fired { steps, successor, bound: None }
+    }
+
+    /// Takes the atomic section from a thread that cannot go on, where the net says so.
+    fn yield_section(&self, marking: &mut Marking) {
+        let Some(atomic) = self.net.atomic.filter(|_| self.net.atomic_yields) else { return };
+        let owner = self.cell(marking, atomic, &[]);
+        let is_step_of_owner =
+            |firing: &Firing| firing.thread() == owner - 1 && !self.net.transitions[firing.transition].late;
+        if owner != 0 && (self.ended(marking) || !self.bound(marking).iter().any(is_step_of_owner)) {
+            self.set_cell(marking, atomic, Token::new(), 0);
+        }
+    }
+
+    /// The marking after one step alone, without what comes at once after it: an inner step of a firing
+    /// ([`Interpreter::fire_all`]).
+    #[must_use]
+    pub fn step(&self, marking: &Marking, firing: &Firing) -> Successor {
         let data = &self.net.transitions[firing.transition];
         let view = View { interpreter: self, marking, binding: &firing.binding };
         let mut next = marking.clone();

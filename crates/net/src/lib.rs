@@ -58,7 +58,7 @@ pub use hang::Hangs;
 pub use impossible::{impossible, most_threads};
 pub use inputs::{SplitLimits, split_inputs};
 pub use int::IntType;
-pub use interp::{Firing, Interpreter, Marking, Successor, Token};
+pub use interp::{Fired, Firing, INDIVISIBLE_STEPS, Interpreter, Marking, Successor, Token};
 pub use loops::{Ending, LoopData, Loops};
 pub use memory::{Address, ObjectData, ObjectKind, PartData, Shown};
 pub use net::{

@@ -45,6 +45,13 @@ pub struct Net {
     /// it is not 0, no other thread's transitions are enabled. (In a net in the narrow sense every
     /// transition would have an arc to it.)
     pub atomic: Option<Place>,
+    /// A thread that cannot go on inside of its atomic section loses it: where a firing leads to a marking in
+    /// which the thread that `atomic` names has no enabled binding, late ones aside, the cell becomes 0 in the
+    /// same firing.
+    pub atomic_yields: bool,
+    /// A global cell. Where a firing leads to a marking in which it is not 0, the same thread goes on at once,
+    /// within the same firing, by its first enabled binding; see [`crate::Interpreter::fire_all`].
+    pub indivisible: Option<Place>,
     /// The objects of the program, for people.
     pub objects: Vec<ObjectData>,
     /// Threads are numbered from 0 below this.
@@ -385,6 +392,11 @@ pub struct TransitionData {
     pub pos: Option<Pos>,
     /// Its accesses to memory are atomic operations: two such steps do not race with each other.
     pub atomic: bool,
+    /// Of the enabled bindings of one activation, only those of the lowest rank can be taken.
+    pub rank: u8,
+    /// Its bindings are enabled only where no binding of a transition that is not late is enabled in the whole
+    /// net.
+    pub late: bool,
     /// Where its accesses to the cells of a place are to parts of them only: which. None for a place means that
     /// the cells are accessed as a whole.
     pub bytes: Vec<BytesData>,
@@ -484,6 +496,7 @@ impl Net {
         match bound {
             crate::Bound::Depth => Some(self.max_depth),
             crate::Bound::Threads => Some(self.max_threads),
+            crate::Bound::Indivisible => Some(crate::INDIVISIBLE_STEPS),
             crate::Bound::Heap | crate::Bound::Library => None,
         }
     }
@@ -499,6 +512,43 @@ impl Net {
     pub fn is_frame_place(&self, place: Place) -> bool {
         self.places[place].kind == PlaceKind::Execution
             && matches!(self.components(place), [Base::Thread, Base::Depth])
+    }
+
+    /// Whether some enabled binding can keep another one from being enabled, by its rank or by not being late.
+    #[must_use]
+    pub fn has_priorities(&self) -> bool {
+        self.transitions.iter().any(|data| data.rank != 0 || data.late)
+    }
+
+    /// Whether a transition takes the token of a frame that may be another thread's, so that two threads move
+    /// in one step.
+    #[must_use]
+    pub fn moves_partner(&self, data: &TransitionData) -> bool {
+        let own = Expr::Var(TransitionData::thread_var());
+        data.arcs.iter().skip(1).any(|arc| match arc {
+            ArcData::Take { place, token } => {
+                self.is_frame_place(*place)
+                    && !matches!(token.first(), Some(Pattern::Is(thread)) if *thread == own)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether the net has none of the features by which a step is more, or less, than the arcs of one transition
+    /// say of one thread: priorities, sections that are lost, indivisible sequences, and partners. Analyses
+    /// that argue about single transitions of single threads ask this first.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        !self.atomic_yields
+            && self.indivisible.is_none()
+            && !self.has_priorities()
+            && !self.transitions.iter().any(|data| self.moves_partner(data))
+    }
+
+    /// Whether a thread may begin with the number of one that has ended: nothing keeps the ended ones.
+    #[must_use]
+    pub fn reuses_threads(&self) -> bool {
+        self.done.is_none() && self.transitions.iter().any(|data| data.action == Action::ThreadEnd)
     }
 
     /// The places from which a step waits for the end of a thread.

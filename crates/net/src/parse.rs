@@ -127,7 +127,11 @@ impl Parser {
                 "place" => self.place(&mut net)?,
                 "done" => net.done = Some(self.index("p")?),
                 "ended" => net.ended = Some(self.index("p")?),
-                "atomic" => net.atomic = Some(self.index("p")?),
+                "atomic" => {
+                    net.atomic = Some(self.index("p")?);
+                    net.atomic_yields = self.eat("yields");
+                }
+                "indivisible" => net.indivisible = Some(self.index("p")?),
                 "object" => self.object(&mut net)?,
                 "transition" => self.transition(&mut net)?,
                 _ => return Err(error(span, format!("unknown item `{word}`"))),
@@ -247,6 +251,8 @@ impl Parser {
         let calls = if self.eat("calls") { Some(self.text()?) } else { None };
         let pos = self.pos()?;
         let atomic = self.eat("atomically");
+        let rank = if self.eat("rank") { self.number()? } else { 0 };
+        let late = self.eat("late");
         let (vars, arcs, guard) = (IndexVec::new(), Vec::new(), None);
         let mut data = TransitionData {
             action,
@@ -255,6 +261,8 @@ impl Parser {
             calls,
             pos,
             atomic,
+            rank,
+            late,
             bytes: Vec::new(),
             vars,
             arcs,

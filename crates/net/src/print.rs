@@ -54,9 +54,16 @@ impl fmt::Display for Net {
             }
             writeln!(f)?;
         }
-        for (word, place) in [("done", self.done), ("ended", self.ended), ("atomic", self.atomic)] {
+        let yields = if self.atomic_yields { " yields" } else { "" };
+        let specials = [
+            ("done", self.done, ""),
+            ("ended", self.ended, ""),
+            ("atomic", self.atomic, yields),
+            ("indivisible", self.indivisible, ""),
+        ];
+        for (word, place, more) in specials {
             if let Some(place) = place {
-                writeln!(f, "{word} {place}")?;
+                writeln!(f, "{word} {place}{more}")?;
             }
         }
         self.objects.iter().try_for_each(|object| write_object(f, object))?;
@@ -65,7 +72,11 @@ impl fmt::Display for Net {
             if let Some(calls) = &data.calls {
                 write!(f, " calls {}", quoted(calls))?;
             }
-            writeln!(f, "{}{}", At(data.pos), if data.atomic { " atomically" } else { "" })?;
+            write!(f, "{}{}", At(data.pos), if data.atomic { " atomically" } else { "" })?;
+            if data.rank != 0 {
+                write!(f, " rank {}", data.rank)?;
+            }
+            writeln!(f, "{}", if data.late { " late" } else { "" })?;
             write_body(f, data)?;
         }
         Ok(())

@@ -4,7 +4,8 @@
 //!
 //! *Tables.* 1. Every index (place, colour set, function, variable, file) is in range.
 //! 2. Names of special places have the right shape: `done` carries threads, `ended` plain tokens, `atomic`
-//!    is a global cell; `done` and `ended` are execution places.
+//!    and `indivisible` are global cells; `done` and `ended` are execution places. Nobody begins in an atomic
+//!    section that can be lost, or in an indivisible sequence; a section that can be lost has its cell.
 //!
 //! *Places.* 3. The colour set of cells is their key followed by their value; 4. initial values are
 //!    canonical in their type and listed in increasing order, inside the array; 5. initial tokens fit the
@@ -18,13 +19,16 @@
 //!    components its colour set; 10. every variable is bound by one arc or has a choice, before it is used;
 //! 11. no expression of a guard or an arc looks at the marking; 12. a choice is not empty, increasing and
 //!    within its type; 13. a transition that does not end its frame, thread or process puts the frame's
-//!    token somewhere.
+//!    token somewhere, and one that ends it does not. A later arc may take the token of another thread's frame,
+//!    the partner's: it is put somewhere, or that frame is left.
 
 use std::fmt;
 
 use pdnet_base::{Idx as _, IndexVec};
 
-use crate::net::{ArcData, Base, Pattern, Place, PlaceForm, PlaceKind, Transition, TransitionData, Var};
+use crate::net::{
+    ArcData, Base, CellData, Pattern, Place, PlaceForm, PlaceKind, Transition, TransitionData, Var,
+};
 use crate::{Action, Effect, Expr, Net, ObjectData, ObjectKind};
 
 /// A broken rule.
@@ -88,15 +92,29 @@ impl Verifier<'_> {
                 }
             }
         }
-        if let Some(place) = exists(net.atomic) {
-            let is_global = net.places[place]
-                .cells()
-                .is_some_and(|cells| matches!(cells.scope, crate::Scope::Global) && cells.length.is_none());
-            if !is_global {
-                self.report(place, "has not the shape of `atomic`");
+        for (word, place) in [("atomic", net.atomic), ("indivisible", net.indivisible)] {
+            let Some(place) = exists(place) else { continue };
+            let cells = net.places[place].cells();
+            let is_global =
+                |cells: &CellData| matches!(cells.scope, crate::Scope::Global) && cells.length.is_none();
+            if !cells.is_some_and(is_global) {
+                self.report(place, format!("has not the shape of `{word}`"));
+            }
+            let is_strict = word == "indivisible" || net.atomic_yields;
+            if is_strict && cells.is_some_and(|cells| cells.default != 0) {
+                self.report(place, format!("`{word}` is not 0 in the beginning"));
             }
         }
-        for (word, place) in [("done", net.done), ("ended", net.ended), ("atomic", net.atomic)] {
+        if net.atomic_yields && net.atomic.is_none() {
+            self.report("atomic", "yields without a cell");
+        }
+        let specials = [
+            ("done", net.done),
+            ("ended", net.ended),
+            ("atomic", net.atomic),
+            ("indivisible", net.indivisible),
+        ];
+        for (word, place) in specials {
             if place.is_some() && exists(place).is_none() {
                 self.report(word, "does not exist");
             }
@@ -162,7 +180,8 @@ impl Verifier<'_> {
                 if data.kind != PlaceKind::Variable {
                     self.report(place, "only variable places have cells");
                 }
-                if data.memory && (data.internal || self.net.atomic == Some(place)) {
+                let is_special = self.net.atomic == Some(place) || self.net.indivisible == Some(place);
+                if data.memory && (data.internal || is_special) {
                     self.report(place, "what pdnet made for itself is no memory of the program");
                 }
                 if color.components != Net::cell_components(cells) {
@@ -266,7 +285,13 @@ impl Verifier<'_> {
         if !puts_frame && !leaves {
             self.report(transition, format!("an action {} loses the frame's token", data.action));
         }
-        if puts_frame && matches!(data.action, Action::ThreadEnd | Action::ProcessEnd) {
+        // A partner goes on where the thread that moves ends.
+        let own = Expr::Var(TransitionData::thread_var());
+        let goes_on = data.arcs.iter().any(|arc| match arc {
+            ArcData::Put { place, token } => net.is_frame_place(*place) && token.first() == Some(&own),
+            _ => false,
+        });
+        if goes_on && matches!(data.action, Action::ThreadEnd | Action::ProcessEnd) {
             self.report(transition, "a frame goes on after its end");
         }
     }

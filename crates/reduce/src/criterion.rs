@@ -34,11 +34,10 @@ impl Criterion {
         let prefixes = |property: &Property| is_about_prefixes(facts.net, property);
         let mode = if properties.iter().all(prefixes) { Mode::Prefix } else { Mode::Run };
         let mut criterion = Self { mode, statements: Vec::new(), observed: Vec::new(), accessed: Vec::new() };
-        let is_formula = |property: &Property| matches!(property.kind, PropertyKind::Ltl { .. });
         for property in properties {
             criterion.add_property(facts, property);
         }
-        let has_formula = properties.iter().any(is_formula);
+        let has_formula = properties.iter().any(Property::is_about_runs);
         for data in facts.net.transitions.iter() {
             let is_end = match data.action {
                 Action::Fault(_) | Action::Bound(_) => true,
@@ -84,7 +83,7 @@ impl Criterion {
                 let all = facts.statements().map(|at| (at, Reason::Observed(property.name.clone())));
                 self.statements.extend(all);
             }
-            PropertyKind::Ltl { atoms, .. } => {
+            PropertyKind::Ltl { atoms, .. } | PropertyKind::Never { atoms, .. } => {
                 for atom in atoms {
                     self.add_atom(facts, &atom.expr, &atom.text);
                 }
@@ -226,7 +225,8 @@ pub(crate) fn atomic_region(facts: &Facts<'_>, begin: pdnet_net::Transition) -> 
 fn is_about_prefixes(net: &Net, property: &Property) -> bool {
     match &property.kind {
         PropertyKind::NeverFires(_) | PropertyKind::NoRace => true,
-        PropertyKind::NoDeadlock | PropertyKind::NoPartialDeadlock => false,
+        // (An automaton may be about prefixes, too. That it is not said here only keeps more.)
+        PropertyKind::NoDeadlock | PropertyKind::NoPartialDeadlock | PropertyKind::Never { .. } => false,
         PropertyKind::Ltl { formula, atoms } => {
             let mut deadlock = false;
             for atom in atoms {

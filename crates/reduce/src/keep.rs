@@ -46,6 +46,8 @@ pub enum Reason {
     SameLine(Statement),
     /// The method keeps everything.
     All,
+    /// Nothing may be cut of a net with such steps.
+    Whole,
 }
 
 /// What is kept.

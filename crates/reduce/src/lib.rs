@@ -15,6 +15,7 @@
 //! | `joins` | which threads a join may wait for |
 //! | `next` | which kept statement comes next |
 //! | `rebuild` | the net of what is kept |
+//! | `whole` | where nothing may be cut |
 //! | `lift` | a run of the slice as a run of the whole net |
 
 #![forbid(unsafe_code)]
@@ -34,6 +35,7 @@ mod program;
 mod reaching;
 mod rebuild;
 mod slice;
+mod whole;
 
 pub use keep::{Kept, Mode, Reason, Statement};
 pub use slice::{LiftError, Method, Slice, slice};

@@ -15,6 +15,7 @@ use crate::next::{Next, Ways};
 use crate::on_demand::{Closure, OnDemand};
 use crate::program::Program;
 use crate::rebuild::{Rebuilt, rebuild};
+use crate::whole::{keeps_all, whole};
 
 /// How to find what can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -79,9 +80,14 @@ impl std::error::Error for LiftError {}
 
 /// Cuts away what the answers to these properties do not depend on.
 ///
+/// Of a net whose steps can depend on other threads by more than their arcs, nothing is cut.
+///
 /// The properties are answered together: the slice has what any of them needs. They must be without `X`.
 #[must_use]
 pub fn slice(net: &Net, properties: &[Property], fairness: Fairness, method: Method) -> Slice {
+    if keeps_all(net) {
+        return whole(net, properties);
+    }
     // Control arcs, loops and hang points are the control dependence of one method, and for the others no more than
     // what makes them exact.
     let is_on_demand = method == Method::OnDemand;
@@ -148,15 +154,23 @@ fn renamed(property: &Property, rebuilt: &Rebuilt) -> Property {
             PropertyKind::NeverFires(kept.collect())
         }
         PropertyKind::Ltl { formula, atoms } => {
-            let place = |place: Place| rebuilt.new_place[place].unwrap_or(place);
-            let atoms = atoms
-                .iter()
-                .map(|atom| AtomData { text: atom.text.clone(), expr: atom.expr.replace_places(&place) });
-            PropertyKind::Ltl { formula: formula.clone(), atoms: atoms.collect() }
+            PropertyKind::Ltl { formula: formula.clone(), atoms: renamed_atoms(atoms, rebuilt) }
         }
+        PropertyKind::Never { automaton, atoms, stutter_invariant } => PropertyKind::Never {
+            automaton: automaton.clone(),
+            atoms: renamed_atoms(atoms, rebuilt),
+            stutter_invariant: *stutter_invariant,
+        },
         other @ (PropertyKind::NoDeadlock | PropertyKind::NoRace | PropertyKind::NoPartialDeadlock) => {
             other.clone()
         }
     };
     Property { kind, ..property.clone() }
+}
+
+fn renamed_atoms(atoms: &[AtomData], rebuilt: &Rebuilt) -> Vec<AtomData> {
+    let place = |place: Place| rebuilt.new_place[place].unwrap_or(place);
+    let renamed =
+        |atom: &AtomData| AtomData { text: atom.text.clone(), expr: atom.expr.replace_places(&place) };
+    atoms.iter().map(renamed).collect()
 }

@@ -39,6 +39,9 @@ pub(crate) fn advice(reason: &StopReason) -> String {
         StopReason::Bound { bound: Bound::Library, .. } => {
             "some run needs more than pdnet keeps and was not followed".to_owned()
         }
+        StopReason::Bound { bound: Bound::Indivisible, .. } => {
+            "some run does not come to the end of an indivisible sequence and was not followed".to_owned()
+        }
         StopReason::Sampled { .. } => {
             "not all values of an input were tried, and those that were break nothing; \
              bound the input with an assumption, or take one of 8 bits: that is tried with all its values"

@@ -57,7 +57,7 @@
 //! name of the net's action), `label` (the statement), `text` (phrases), `values` (`name`, `value`, `access`: `"read"` or
 //! `"write"`, `shared`), `atoms` (those that the step changes: `text` and the new `value`).
 
-use pdnet_check::{PropertyKind, StopReason, TraceEnd};
+use pdnet_check::{StopReason, TraceEnd};
 use pdnet_source::Pos;
 use serde::Serialize;
 
@@ -375,12 +375,11 @@ fn result_of<'a>(report: &'a Report<'_>, result: &'a PropertyResult<'_>) -> Resu
         };
         Fair { fairness: probe.fairness.to_string(), verdict, reason }
     });
-    let is_formula = matches!(result.property.kind, PropertyKind::Ltl { .. });
     ResultObject {
         name: &result.property.name,
         class: result.property.class,
         formula: &result.property.text,
-        fairness: is_formula.then(|| result.fairness.to_string()),
+        fairness: result.property.is_about_runs().then(|| result.fairness.to_string()),
         verdict,
         reason,
         engine: result.engine,

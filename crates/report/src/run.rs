@@ -98,7 +98,7 @@ impl Run {
             (TraceEnd::Race(race), _) => RunEnd::Race(Box::new(RaceData::new(net, &threads, last, race))),
             (TraceEnd::Stuck(thread), _) => RunEnd::Stuck(stuck_thread(net, last, &all, *thread)),
             (TraceEnd::Any, PropertyKind::NeverFires(_)) => RunEnd::Failure,
-            (TraceEnd::Any, PropertyKind::Ltl { .. }) => RunEnd::Decided,
+            (TraceEnd::Any, PropertyKind::Ltl { .. } | PropertyKind::Never { .. }) => RunEnd::Decided,
             (TraceEnd::Any | TraceEnd::Stutter, _) => {
                 if Interpreter::new(net).ended(last) {
                     RunEnd::Ended
@@ -179,8 +179,7 @@ fn stuck_thread(net: &Net, last: &Marking, steps: &[Step], thread: i64) -> Vec<B
 
 /// The atoms that differ between two letters, or all of them, with their value in the second.
 fn atom_values(property: &Property, before: u64, after: u64, all: bool) -> Vec<AtomValue> {
-    let PropertyKind::Ltl { atoms, .. } = &property.kind else { return Vec::new() };
-    let numbered = atoms.iter().enumerate();
+    let numbered = property.atoms().iter().enumerate();
     let changed = numbered.filter(|(bit, _)| all || (before ^ after) >> bit & 1 == 1);
     changed.map(|(bit, atom)| AtomValue { text: atom.text.clone(), value: after >> bit & 1 == 1 }).collect()
 }

@@ -57,7 +57,7 @@ impl<'a> Words<'a> {
             | Reason::Before(other) => here(*other),
             Reason::Decides(one, other) => here(*one) && here(*other),
             Reason::Frame | Reason::SameLine(_) => true,
-            Reason::Observed(_) | Reason::MayEnd(_) | Reason::MayLoop | Reason::All => false,
+            Reason::Observed(_) | Reason::MayEnd(_) | Reason::MayLoop | Reason::All | Reason::Whole => false,
         };
         let reasons = || {
             let with = |&statement: &Statement| Some((statement, self.kept.statements[statement].as_ref()?));
@@ -117,6 +117,9 @@ impl<'a> Words<'a> {
             Reason::Before(other) => format!("comes before {}", at(*other)),
             Reason::SameLine(_) => "a part of the line is kept".to_owned(),
             Reason::All => "this method keeps everything".to_owned(),
+            Reason::Whole => {
+                "nothing is cut where steps have priorities, partners or indivisible sequences".to_owned()
+            }
         }
     }
 

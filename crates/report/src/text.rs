@@ -219,9 +219,11 @@ fn assumed(result: &PropertyResult<'_>) -> &'static str {
             | PropertyKind::NoPartialDeadlock,
             _,
         ) => "",
-        (PropertyKind::Ltl { .. }, Fairness::None) => ", no fairness assumed",
-        (PropertyKind::Ltl { .. }, Fairness::Weak) => ", weak fairness assumed",
-        (PropertyKind::Ltl { .. }, Fairness::Strong) => ", strong fairness assumed",
+        (PropertyKind::Ltl { .. } | PropertyKind::Never { .. }, Fairness::None) => ", no fairness assumed",
+        (PropertyKind::Ltl { .. } | PropertyKind::Never { .. }, Fairness::Weak) => ", weak fairness assumed",
+        (PropertyKind::Ltl { .. } | PropertyKind::Never { .. }, Fairness::Strong) => {
+            ", strong fairness assumed"
+        }
     }
 }
 

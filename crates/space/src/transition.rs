@@ -129,6 +129,9 @@ impl Compiled {
     /// # Errors
     /// Where the net has something that states have no room for; see [`Layout`].
     pub fn new(net: &Net) -> Result<Self, Unsupported> {
+        if !net.is_plain() {
+            return Err(Unsupported("priorities, partners or indivisible sequences".to_owned()));
+        }
         let layout = Layout::new(net)?;
         let initial = layout.initial(net)?;
         let n_vars = net.transitions.iter().map(|data| data.vars.len()).max().unwrap_or(0);

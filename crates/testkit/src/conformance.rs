@@ -20,6 +20,7 @@ use pdnet_check::{
 use pdnet_logic::Ltl;
 use pdnet_net::{Action, Net, Transition};
 
+use crate::random_automaton::{never_of_formula, never_property, random_automaton};
 use crate::random_formula::{random_atoms, random_formula};
 use crate::random_net::{NetConfig, random_net};
 use crate::reference::{Caveats, ReachableGraph, RefVerdict};
@@ -32,7 +33,7 @@ pub struct ConformanceConfig {
     pub net: NetConfig,
     /// Nets with more markings than this are left out.
     pub max_markings: usize,
-    /// Formulas for each net.
+    /// Formulas for each net. Automata come beside them.
     pub n_formulas: usize,
     /// The size of the formulas.
     pub max_formula_size: usize,
@@ -122,11 +123,16 @@ impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.message)?;
         writeln!(f, "property {}: {} (fairness {})", self.property.name, self.property.text, self.fairness)?;
-        if let PropertyKind::Ltl { formula, atoms } = &self.property.kind {
-            writeln!(f, "formula {formula:?}")?;
-            for (number, atom) in atoms.iter().enumerate() {
-                writeln!(f, "atom {number}: {} = {:?}", atom.text, atom.expr)?;
-            }
+        match &self.property.kind {
+            PropertyKind::Ltl { formula, .. } => writeln!(f, "formula {formula:?}")?,
+            PropertyKind::Never { automaton, .. } => writeln!(f, "automaton {}", automaton.to_hoa(""))?,
+            PropertyKind::NeverFires(_)
+            | PropertyKind::NoDeadlock
+            | PropertyKind::NoRace
+            | PropertyKind::NoPartialDeadlock => {}
+        }
+        for (number, atom) in self.property.atoms().iter().enumerate() {
+            writeln!(f, "atom {number}: {} = {:?}", atom.text, atom.expr)?;
         }
         write!(f, "{}", self.net)
     }
@@ -180,6 +186,7 @@ pub fn check_case(
     report.markings += graph.n_markings();
     let mut formulas = random_properties(&mut rng, &net, config);
     formulas.push(Property::termination(&net));
+    formulas.extend(random_claims(&mut rng, &net, &formulas));
     let mut all = safety_properties(&net);
     all.extend(formulas.iter().cloned());
     for (round, &fairness) in config.fairness.iter().enumerate() {
@@ -222,6 +229,18 @@ fn random_properties(rng: &mut Rng, net: &Net, config: &ConformanceConfig) -> Ve
         }
     }
     properties
+}
+
+/// Automata: one that is made of one of the formulas, and one that is not.
+fn random_claims(rng: &mut Rng, net: &Net, formulas: &[Property]) -> Vec<Property> {
+    let mut claims = Vec::new();
+    if let PropertyKind::Ltl { formula, atoms } = &rng.pick(formulas).kind {
+        claims.push(never_of_formula("never-formula", formula, atoms.clone()));
+    }
+    let n_atoms = 1 + rng.below(2);
+    let atoms = random_atoms(rng, net, n_atoms);
+    claims.push(never_property("never", random_automaton(rng, n_atoms, 4), atoms));
+    claims
 }
 
 /// A property that says that a formula holds.
@@ -295,13 +314,7 @@ fn compare_one(
         replay(graph.net(), property, fairness, trace)
             .map_err(|error| format!("the reference is wrong: its own run fails, {error}: {trace:?}"))?;
     }
-    let is_safety = match property.kind {
-        PropertyKind::NeverFires(_)
-        | PropertyKind::NoDeadlock
-        | PropertyKind::NoRace
-        | PropertyKind::NoPartialDeadlock => true,
-        PropertyKind::Ltl { .. } => false,
-    };
+    let is_safety = !property.is_about_runs();
     let caveats = graph.caveats();
     match (expected.verdict, verdict) {
         (RefVerdict::Violated, Verdict::Violated(trace)) => {
@@ -365,9 +378,9 @@ fn compare_one(
     Ok(())
 }
 
-/// Whether the trace is a prefix that breaks a formula whatever comes after it.
+/// Whether the trace is a prefix that breaks a property of infinite runs whatever comes after it.
 fn is_bad_prefix(property: &Property, trace: &Trace) -> bool {
-    matches!(property.kind, PropertyKind::Ltl { .. }) && trace.end == TraceEnd::Any
+    property.is_about_runs() && trace.end == TraceEnd::Any
 }
 
 /// The number of the last marking of a run.

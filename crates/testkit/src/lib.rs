@@ -3,18 +3,20 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `reference` | the whole reachable graph of a net, and the answers that can be read off it |
-//! | `product` | the graph times a formula, and the search for a fair accepting cycle in it |
+//! | `product` | the graph times a formula or an automaton, and the search for a fair accepting cycle in it |
 //! | `reference_engine` | the oracle in the shape of an engine |
 //! | `lasso` | single runs, judged by the meaning of the formula alone |
 //! | `random_net` | small nets of the class that C programs give |
 //! | `random_formula` | formulas without next, and atoms for a net |
+//! | `random_automaton` | automata of bad runs |
 //! | `conformance` | the comparison of an engine with the oracle |
-//! | `shrink` | smaller nets and formulas that fail in the same way |
+//! | `shrink` | smaller nets, formulas and automata that fail in the same way |
 //! | `random_c` | small multi-threaded C programs, and formulas about them |
 //! | `random_expr` | C integer expressions without undefined behaviour |
 //! | `random_memory` | sequential C programs about memory, with a checksum |
 //! | `random_threads` | threads that work on shared structs through pointers, and schedules for them |
 //! | `random_sliceable` | threads in two camps of variables, with all that can keep one from going on |
+//! | `random_promela` | Promela models with all kinds of channels and sequences, and formulas about them |
 //! | `shrink_lines` | smaller programs that fail in the same way |
 //! | `compiler` | the system's C compiler, where there is one |
 //!
@@ -27,11 +29,13 @@ mod compiler;
 mod conformance;
 mod lasso;
 mod product;
+mod random_automaton;
 mod random_c;
 mod random_expr;
 mod random_formula;
 mod random_memory;
 mod random_net;
+mod random_promela;
 mod random_sliceable;
 mod random_threads;
 mod reference;
@@ -44,11 +48,13 @@ pub use conformance::{
     ConformanceConfig, ConformanceReport, Disagreement, check_case, check_engine, compare,
 };
 pub use lasso::{Lasso, random_lasso};
+pub use random_automaton::{never_of_formula, never_property, random_automaton};
 pub use random_c::{ProgramConfig, RandomProgram, random_c_formula, random_c_program};
 pub use random_expr::{CType, ExprConfig, Printing, RandomExpr, TypedVariable, random_expr};
 pub use random_formula::{random_atoms, random_formula};
 pub use random_memory::{RandomMemory, random_memory};
 pub use random_net::{NetConfig, random_net};
+pub use random_promela::{PromelaConfig, random_promela, random_promela_formula};
 pub use random_sliceable::{Sliceable, random_sliceable, random_sliceable_formula};
 pub use random_threads::{RandomThreads, random_threads, random_threads_formula};
 pub use reference::{Caveats, ReachableEdge, ReachableGraph, RefAnswer, RefVerdict};

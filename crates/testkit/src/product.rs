@@ -1,10 +1,11 @@
-//! The reachable graph times a formula, and the search for a fair accepting cycle in it.
+//! The reachable graph times a formula or an automaton, and the search for a fair accepting cycle in it.
 //!
 //! The formula comes in one of two ways. The *tableau* guesses, at every marking of a run, which temporal
 //! subformulas hold there; the guess at a marking must follow from its letter and the guess at the next
 //! one by the law of each operator (`f U g` holds where `g` does, or `f` does and `f U g` holds next), and
 //! a guess that promises something must see it come true again and again. The *automaton* is that of the
-//! logic room. The tableau is far larger and needs no trust.
+//! logic room. The tableau is far larger and needs no trust. Where the property is an automaton, there is no
+//! tableau, and the automaton is taken edge by edge as it is given.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

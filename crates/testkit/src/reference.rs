@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use pdnet_base::FxHashMap;
 use pdnet_check::{AtomData, Fairness, Property, PropertyKind, Trace, TraceEnd};
-use pdnet_logic::Ltl;
+use pdnet_logic::{Automaton, Ltl};
 use pdnet_net::{Action, Bound, Fault, Firing, Interpreter, Marking, Net, Successor, Transition};
 
 use crate::product::Product;
@@ -266,6 +266,7 @@ impl<'a> ReachableGraph<'a> {
             PropertyKind::NoRace => self.no_race(),
             PropertyKind::NoPartialDeadlock => self.no_partial_deadlock(),
             PropertyKind::Ltl { formula, atoms } => self.holds(formula, atoms, fairness),
+            PropertyKind::Never { automaton, atoms, .. } => self.none_accepted(automaton, atoms, fairness),
         }
     }
 
@@ -377,14 +378,9 @@ impl<'a> ReachableGraph<'a> {
         RefAnswer::new(Product::with_tableau(self, &formula.negated(), atoms).find_run(fairness))
     }
 
-    /// The same answer by the automaton of the negated formula, to test the translation.
+    /// Whether no run that is fair is accepted by the automaton, which is taken as it is.
     #[must_use]
-    pub fn holds_by_automaton(
-        &self,
-        negated: &pdnet_logic::Automaton,
-        atoms: &[AtomData],
-        fairness: Fairness,
-    ) -> RefAnswer {
-        RefAnswer::new(Product::with_automaton(self, negated, atoms).find_run(fairness))
+    pub fn none_accepted(&self, automaton: &Automaton, atoms: &[AtomData], fairness: Fairness) -> RefAnswer {
+        RefAnswer::new(Product::with_automaton(self, automaton, atoms).find_run(fairness))
     }
 }

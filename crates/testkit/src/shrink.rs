@@ -1,8 +1,10 @@
-//! Smaller cases that fail too: transitions are dropped, and the formula is replaced by a part of it, as long
+//! Smaller cases that fail too: transitions and edges of the automaton are dropped, and the formula is replaced by a
+//! part of it, as long
 //! as something is still wrong.
 
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{Property, PropertyKind};
+use pdnet_logic::AutState;
 use pdnet_net::{Net, Transition, verify_net};
 
 use crate::conformance::Disagreement;
@@ -17,7 +19,8 @@ pub fn shrink(
     loop {
         let n_candidates = best.net.transitions.len();
         let without = (0..n_candidates).rev().map(|at| without_transition(&best, Transition::new(at)));
-        let candidates = parts_of_formula(&best).into_iter().chain(without.flatten());
+        let parts = parts_of_formula(&best).into_iter().chain(parts_of_automaton(&best));
+        let candidates = parts.chain(without.flatten());
         let Some(smaller) = candidates.into_iter().find_map(|candidate| fails(&candidate)) else {
             return best;
         };
@@ -37,6 +40,21 @@ fn parts_of_formula(case: &Disagreement) -> Vec<Disagreement> {
     left.into_iter().chain(right).map(with).collect()
 }
 
+/// The case with each of the automaton's edges dropped.
+fn parts_of_automaton(case: &Disagreement) -> Vec<Disagreement> {
+    let PropertyKind::Never { automaton, atoms, .. } = &case.property.kind else { return Vec::new() };
+    let edges = automaton.states.iter_enumerated();
+    let edges = edges.flat_map(|(state, data)| (0..data.edges.len()).map(move |edge| (state, edge)));
+    let without = |(state, edge): (AutState, usize)| {
+        let mut automaton = automaton.clone();
+        automaton.states[state].edges.remove(edge);
+        // That it does not see steps may have been said of the whole automaton; it is true of a part only by chance.
+        let kind = PropertyKind::Never { automaton, atoms: atoms.clone(), stutter_invariant: false };
+        Disagreement { property: Property { kind, ..case.property.clone() }, ..case.clone() }
+    };
+    edges.map(without).collect()
+}
+
 /// The case without one transition; `None` where the net would not be one, or nothing would be asked.
 fn without_transition(case: &Disagreement, dropped: Transition) -> Option<Disagreement> {
     let kept: Vec<Transition> = case.net.transitions.indices().filter(|&at| at != dropped).collect();
@@ -54,7 +72,7 @@ fn without_transition(case: &Disagreement, dropped: Transition) -> Option<Disagr
         PropertyKind::NoDeadlock => PropertyKind::NoDeadlock,
         PropertyKind::NoRace => PropertyKind::NoRace,
         PropertyKind::NoPartialDeadlock => PropertyKind::NoPartialDeadlock,
-        kind @ PropertyKind::Ltl { .. } => kind.clone(),
+        kind @ (PropertyKind::Ltl { .. } | PropertyKind::Never { .. }) => kind.clone(),
     };
     let net = Net { transitions, ..case.net.clone() };
     if !verify_net(&net).is_empty() {

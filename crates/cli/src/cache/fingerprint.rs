@@ -5,7 +5,8 @@
 //! is only for people: names, labels and positions in the source. Limits are left out too, because an answer that
 //! a limit decides is not kept.
 
-use pdnet_check::{Fairness, Property, PropertyKind};
+use pdnet_check::{AtomData, Fairness, Property, PropertyKind};
+use pdnet_logic::Automaton;
 use pdnet_net::Net;
 use sha2::{Digest as _, Sha256};
 
@@ -68,14 +69,26 @@ pub(crate) fn canonical_property(property: &Property, fairness: Fairness) -> Str
         PropertyKind::NoRace => "no race".to_owned(),
         PropertyKind::NoPartialDeadlock => "no partial deadlock".to_owned(),
         PropertyKind::Ltl { formula, atoms } => {
-            let names: Vec<String> = (0..atoms.len()).map(|number| format!("a{number}")).collect();
-            let mut text = format!("fairness {fairness} ltl {}", formula.display(&names));
-            for (name, atom) in names.iter().zip(atoms) {
-                text.push_str(&format!("\n{name} = {}", atom.expr));
-            }
-            text
+            let names = atom_numbers(atoms);
+            format!("fairness {fairness} ltl {}{}", formula.display(&names), meanings(&names, atoms))
+        }
+        PropertyKind::Never { automaton, atoms, stutter_invariant } => {
+            let names = atom_numbers(atoms);
+            let bare = Automaton { atom_names: names.clone(), ..automaton.clone() };
+            let sees = if *stutter_invariant { "states" } else { "steps" };
+            format!("fairness {fairness} never, sees {sees} {}{}", bare.to_hoa(""), meanings(&names, atoms))
         }
     }
+}
+
+/// Names for atoms that do not depend on the user's words.
+fn atom_numbers(atoms: &[AtomData]) -> Vec<String> {
+    (0..atoms.len()).map(|number| format!("a{number}")).collect()
+}
+
+/// What the atoms mean, a line each.
+fn meanings(names: &[String], atoms: &[AtomData]) -> String {
+    names.iter().zip(atoms).map(|(name, atom)| format!("\n{name} = {}", atom.expr)).collect()
 }
 
 #[cfg(test)]
