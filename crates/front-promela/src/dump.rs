@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pdnet_base::IndexVec;
+use pdnet_base::{Idx as _, IndexVec};
 
 use crate::tree::{
     BinaryOp, ChannelQuery, ChannelType, Choice, ExclusiveKind, Expr, ExprKind, Init, Label, LabelData,
@@ -182,7 +182,7 @@ impl Printer<'_> {
     fn stmt(&mut self, stmt: &Stmt, labels: &IndexVec<Label, LabelData>, indent: usize) {
         self.line(indent);
         for &label in &stmt.labels {
-            let _ = write!(self.out, "{}: ", labels[label].name);
+            let _ = write!(self.out, "{}: ", label_name(labels, label));
         }
         match &stmt.kind {
             StmtKind::Condition(condition) => self.expr(condition),
@@ -214,8 +214,7 @@ impl Printer<'_> {
                 self.block("unless", escape, labels, indent);
             }
             StmtKind::Goto(label) => {
-                let name = labels.get(*label).map_or("?", |data| data.name.as_str());
-                let _ = write!(self.out, "goto {name}");
+                let _ = write!(self.out, "goto {}", label_name(labels, *label));
             }
             StmtKind::Break => self.put("break"),
             StmtKind::Else => self.put("else"),
@@ -374,12 +373,18 @@ impl Printer<'_> {
             }
             ExprKind::At { proc, pid, label } => {
                 self.process(*proc, pid.as_deref());
-                let data = self.model.procs.get(*proc).and_then(|data| data.labels.get(*label));
-                let name = data.map_or("?", |data| data.name.as_str());
-                let _ = write!(self.out, "@{name}");
+                let name = self.model.procs.get(*proc).map(|data| label_name(&data.labels, *label));
+                let _ = write!(self.out, "@{}", name.unwrap_or_default());
             }
         }
     }
+}
+
+/// The name of a label, with a number where labels before it have the same.
+fn label_name(labels: &IndexVec<Label, LabelData>, label: Label) -> String {
+    let Some(data) = labels.get(label) else { return "?".to_owned() };
+    let n_before = labels.iter().take(label.index()).filter(|other| other.name == data.name).count();
+    if n_before == 0 { data.name.clone() } else { format!("{}#{}", data.name, n_before + 1) }
 }
 
 fn symbol(operator: BinaryOp) -> &'static str {

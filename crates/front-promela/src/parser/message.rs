@@ -5,7 +5,7 @@ use pdnet_source::{Diagnostic, Span};
 use super::expression::ABOVE_LOGIC;
 use super::reference::{Arrays, Reference, Target, constant};
 use super::{BodyKind, Parsed, Parser};
-use crate::tree::{Expr, ExprKind, ReceiveArg, StmtKind};
+use crate::tree::{Expr, ExprKind, Init, ReceiveArg, StmtKind};
 
 impl Parser {
     /// `! …` or `!! …` behind a channel.
@@ -63,6 +63,7 @@ impl Parser {
             self.expect(">", "behind the fields of the message")?;
         }
         self.check_fields(&channel, args.len(), self.since(start))?;
+        self.refuse_stored_twice(&args)?;
         Ok(StmtKind::Receive { channel, args, random, keep })
     }
 
@@ -76,7 +77,10 @@ impl Parser {
         self.receive_args(&mut args)?;
         self.expect("]", "behind the fields of the message")?;
         let span = self.since(start);
-        self.check_fields(&channel, args.len(), span)?;
+        // A poll may leave out the last fields.
+        let n_args = args.len().max(self.declared_fields(&channel).unwrap_or(0));
+        self.check_fields(&channel, n_args, span)?;
+        args.resize(n_args, ReceiveArg::Ignore);
         for arg in &mut args {
             if matches!(arg, ReceiveArg::Store(_)) {
                 *arg = ReceiveArg::Ignore;
@@ -167,29 +171,51 @@ impl Parser {
         Ok(())
     }
 
+    /// SPIN does not say which of two fields a variable would get.
+    fn refuse_stored_twice(&mut self, args: &[ReceiveArg]) -> Parsed<()> {
+        let places: Vec<_> = args
+            .iter()
+            .filter_map(|arg| match arg {
+                ReceiveArg::Store(place) if place.indices.is_empty() => Some(place),
+                ReceiveArg::Store(_) | ReceiveArg::Match(_) | ReceiveArg::Ignore => None,
+            })
+            .collect();
+        for (position, place) in places.iter().enumerate() {
+            if let Some(first) = places[..position].iter().find(|first| first.var == place.var) {
+                let diagnostic =
+                    Diagnostic::error("stored-twice", "a variable cannot take two fields of a message")
+                        .at(place.span, "again here")
+                        .context(first.span, "first here");
+                return self.fail(diagnostic);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of fields of a channel, where its declaration says it.
+    fn declared_fields(&self, channel: &Expr) -> Option<usize> {
+        let ExprKind::Load(place) = &channel.kind else { return None };
+        match &self.model.vars[place.var].init {
+            Init::Channel(ty) => Some(ty.fields.len()),
+            Init::Zero | Init::Value(_) | Init::List(_) => None,
+        }
+    }
+
     /// Compares the number of fields with the declaration of the channel, where it is known.
     fn check_fields(&mut self, channel: &Expr, n_args: usize, span: Span) -> Parsed<()> {
         let ExprKind::Load(place) = &channel.kind else { return Ok(()) };
-        let Some(known) = self.channels.get(&place.var) else { return Ok(()) };
-        let n_fields = known.ty.fields.len();
+        let Some(n_fields) = self.declared_fields(channel) else { return Ok(()) };
         let declared = self.model.vars[place.var].span;
         let name = &self.model.vars[place.var].name;
         let what =
             format!("{n_args} field{} here, {n_fields} in the channel", if n_args == 1 { "" } else { "s" });
-        if n_args > n_fields {
+        if n_args != n_fields {
+            let more = if n_args > n_fields { "fewer" } else { "more" };
             let diagnostic =
-                Diagnostic::error("wrong-field-count", format!("messages of `{name}` have fewer fields"))
+                Diagnostic::error("wrong-field-count", format!("messages of `{name}` have {more} fields"))
                     .at(span, what)
                     .context(declared, "declared here");
             return self.fail(diagnostic);
-        }
-        if n_args < n_fields {
-            let warning =
-                Diagnostic::warning("missing-fields", format!("messages of `{name}` have more fields"))
-                    .at(span, what)
-                    .context(declared, "declared here")
-                    .note("SPIN sends 0 in the missing fields, and ignores them in a receive");
-            self.report(warning);
         }
         Ok(())
     }

@@ -382,6 +382,7 @@ impl Parser {
             return self.call(None);
         }
         if self.names.constants.contains_key(&*token.text)
+            || self.sees_at(1, "@")
             || self.variable(&token.text).is_none() && self.names.procs.contains_key(&*token.text)
         {
             return Ok(StmtKind::Condition(self.expression_or_run()?));
@@ -410,9 +411,6 @@ impl Parser {
     /// That a statement begins with a word that is no variable, where it looks like a call or a keyword.
     fn unknown_statement(&self, token: &Token) -> Option<Diagnostic> {
         let text = &*token.text;
-        if self.sees_at(1, "@") {
-            return None;
-        }
         let next_is_word = self.peek_at(1).is_some_and(|next| next.kind == Kind::Word);
         if self.sees_at(1, "(") {
             let mut names: Vec<&str> = self.names.inlines.keys().map(String::as_str).collect();
@@ -500,6 +498,8 @@ fn unescape(text: &str) -> String {
             Some('r') => result.push('\r'),
             Some('f') => result.push('\x0c'),
             Some('0') => result.push('\0'),
+            // The string goes on in the next line.
+            Some('\n') => {}
             Some(other) => result.push(other),
             None => result.push('\\'),
         }

@@ -5,7 +5,7 @@ use pdnet_source::{Diagnostic, Severity, Span};
 
 use super::choice::replace_lost_else;
 use super::label::{Labels, separate_asked_labels};
-use super::{Body, BodyKind, Parsed, Parser};
+use super::{Body, BodyKind, Parsed, Parser, stray};
 use crate::lexer::{Kind, Token};
 use crate::names::ProcNames;
 use crate::tree::{Claim, Init, Label, LabelData, Proc, ProcData, Sequence, Trace};
@@ -31,22 +31,18 @@ const STARTS: &[&str] = &[
     "typedef",
     "inline",
     "mtype",
-    "hidden",
-    "show",
-    "local",
-    "bit",
-    "bool",
-    "byte",
-    "pid",
-    "short",
-    "int",
-    "unsigned",
-    "chan",
 ];
+
+/// Words with which a declaration begins, outside of all bodies or in a list of parameters.
+const DECLARATIONS: &[&str] =
+    &["hidden", "show", "local", "bit", "bool", "byte", "pid", "short", "int", "unsigned", "chan"];
 
 impl Parser {
     /// Reads a whole model.
     pub(crate) fn units(&mut self) {
+        if self.refuse_open_quotes() {
+            return;
+        }
         self.find_procs();
         let mut claims: Vec<Deferred> = Vec::new();
         let mut formulas: Vec<Deferred> = Vec::new();
@@ -89,6 +85,18 @@ impl Parser {
                 .help("write `active proctype`, or an `init` with `run`");
             self.report(warning);
         }
+    }
+
+    /// A quote that is not closed hides what stands behind it, so that nothing else that could be said is sure.
+    fn refuse_open_quotes(&mut self) -> bool {
+        let quotes = self
+            .tokens
+            .iter()
+            .filter(|token| token.kind == Kind::Stray && token.text.starts_with(['"', '\'', '$']));
+        let found: Vec<Diagnostic> = quotes.map(stray).collect();
+        let any = !found.is_empty();
+        found.into_iter().for_each(|diagnostic| self.report(diagnostic));
+        any
     }
 
     /// Notes the names of all proctypes, so that they can be used before they are declared.
@@ -176,7 +184,9 @@ impl Parser {
             _ if self.declaration_ahead() => {
                 self.global_declaration()?;
                 let ended = self.peek().is_none_or(|next| {
-                    next.is(";") || next.newline || STARTS.iter().any(|start| next.is(start))
+                    next.is(";")
+                        || next.newline
+                        || STARTS.iter().chain(DECLARATIONS).any(|start| next.is(start))
                 });
                 if ended || self.at.checked_sub(1).is_some_and(|at| self.tokens[at].is("}")) {
                     return Ok(());
@@ -186,8 +196,8 @@ impl Parser {
             }
             text => {
                 let mut diagnostic = self.unexpected("expected a declaration or a proctype");
-                let near =
-                    pdnet_source::nearest_name(text, STARTS.iter().copied()).filter(|_| token.is_name());
+                let near = pdnet_source::nearest_name(text, STARTS.iter().chain(DECLARATIONS).copied())
+                    .filter(|_| token.is_name());
                 if let Some(near) = near {
                     diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
                 } else if token.is_name() && self.peek_at(1).is_some_and(Token::is_name) {
@@ -210,8 +220,11 @@ impl Parser {
                 open += 1;
             } else if token.is("}") {
                 open = open.saturating_sub(1);
-            } else if open == 0 && STARTS.iter().any(|text| token.is(text)) {
-                return;
+            } else if open == 0 {
+                let starts = STARTS.iter().any(|text| token.is(text));
+                if starts || token.newline && DECLARATIONS.iter().any(|text| token.is(text)) {
+                    return;
+                }
             }
             self.at += 1;
         }
