@@ -12,7 +12,7 @@ use pdnet_report::{
 };
 use pdnet_source::{Diagnostic, Severity, SourceMap};
 
-use crate::args::{Atomicity, CheckArgs, FrontArgs, Reduce, ResultFormat, When};
+use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, When};
 use crate::cache::Cache;
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
@@ -21,6 +21,7 @@ use crate::job::resolve_job;
 use crate::patience::Patience;
 use crate::progress::Display;
 use crate::properties::{Properties, Wanted, resolve_properties};
+use crate::reductions::Reduction;
 use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
 use crate::slicing::{Answers, Settled, Slicing};
@@ -42,7 +43,7 @@ pub(crate) fn check(
     let reading = clock.lap();
     // What is asked of it.
     let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
-    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, args.reduce);
+    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, &args.reduce);
     let asked = asked.map_err(refused)?;
     // Tree to net.
     session.catch_interrupts();
@@ -66,12 +67,14 @@ pub(crate) fn check(
     // Net to smaller nets, these to verdicts, and verdicts to answers: a violation counts once it is replayed on
     // the whole net.
     let display = progress_display(args);
-    let slicing = Slicing::new(args.slicing.slice, args.reduce);
+    let slicing = Slicing::new(args.slicing.slice, &args.reduce);
     let cache = open_cache(args, session, engine);
     let cache = cache.as_ref();
     let fairness = args.fair.into();
     let (limits, patience, warns) = (&limits, &patience, !args.quiet);
-    let search_in = |net| Search { session, engine, net, limits, patience, display, slicing, cache, warns };
+    let agglomerates = args.reduce.has(Reduction::Agglomerate);
+    let search_in =
+        |net| Search { session, engine, net, limits, patience, display, slicing, agglomerates, cache, warns };
     let mut answers = match &model.missing {
         Some(reason) => Answers::unknown(model.properties.len(), reason),
         None => search_in(&model.net).answer(&model.properties, fairness, "search")?,
@@ -91,17 +94,27 @@ pub(crate) fn check(
         }
     }
     let search = search_in(&model.net);
-    let Answers { settled, slices } = answers;
+    let Answers { settled, slices, merges } = answers;
     // What would be under stronger fairness.
     let mut results = Vec::new();
     for (property, settled) in model.properties.iter().zip(settled) {
-        let Settled { answer, stats, slice, origin } = settled;
+        let Settled { answer, stats, slice, merge, origin } = settled;
         let probes = match &answer {
             Answer::Violated(run) => search.probe(property, fairness, run)?,
             Answer::Holds | Answer::Unknown(_) => Vec::new(),
         };
         let engine = engine.name();
-        results.push(PropertyResult { property, fairness, engine, stats, answer, slice, origin, probes });
+        results.push(PropertyResult {
+            property,
+            fairness,
+            engine,
+            stats,
+            answer,
+            slice,
+            merge,
+            origin,
+            probes,
+        });
     }
     // Answers to text.
     let report = Report {
@@ -111,8 +124,9 @@ pub(crate) fn check(
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.questions)),
-        reductions: crate::engine::reductions(args.reduce),
+        reductions: args.reduce.of_search(),
         slices,
+        merges,
         timings,
         notes: notes(args, &asked.notes),
     };
@@ -255,7 +269,8 @@ pub(crate) fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec
 /// The cache, if there is to be one. That it cannot be used is no reason not to check.
 fn open_cache(args: &CheckArgs, session: &Session, engine: &dyn Engine) -> Option<Cache> {
     let folder = args.cache.as_ref()?;
-    match Cache::open(folder, engine.name(), &crate::engine::reductions(args.reduce)) {
+    // What the other reductions do is in the net that is searched.
+    match Cache::open(folder, engine.name(), &args.reduce.of_search()) {
         Ok(cache) => Some(cache),
         Err(why) => {
             if !args.quiet {
@@ -284,8 +299,8 @@ fn notes(args: &CheckArgs, asked: &[String]) -> Vec<String> {
                     what another thread does in the middle of a statement is not seen";
         notes.push(note.to_owned());
     }
-    if args.reduce == Reduce::None {
-        let note = match Slicing::new(args.slicing.slice, args.reduce) {
+    if args.reduce.is_none() {
+        let note = match Slicing::new(args.slicing.slice, &args.reduce) {
             None => "no reduction was used (--reduce none)",
             Some(_) => "no reduction but slicing was used (--reduce none)",
         };
