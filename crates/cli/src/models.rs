@@ -6,15 +6,14 @@ use pdnet_front_promela::{
     ClaimAutomaton, Loaded, LowerOptions, Lowered, Options, claim_automaton, load, lower, parse_formula,
 };
 use pdnet_logic::Ltl;
-use pdnet_net::{Action, Expr as NetExpr};
+use pdnet_net::{Action, Expr as NetExpr, Net};
 use pdnet_source::{Diagnostic, SourceMap, Span, nearest_name};
 
-use crate::args::{FrontArgs, ProgramArgs, PropertyArgs, Reduce};
+use crate::args::{FrontArgs, ProgramArgs, PropertyArgs};
 use crate::checks::Check;
 use crate::exit::Failure;
-use crate::front::Model;
 use crate::pipeline::{refused, verify};
-use crate::session::Session;
+use crate::reductions::Reductions;
 
 /// How many processes the first net has room for, where the model does not show how many there can be.
 pub(crate) const FEW_PROCESSES: u32 = 24;
@@ -131,7 +130,7 @@ pub(crate) fn resolve_questions(
     map: &mut SourceMap,
     args: &PropertyArgs,
     loaded: &mut Loaded,
-    reduce: Reduce,
+    reduce: &Reductions,
 ) -> Result<(Vec<Question>, Vec<String>), Vec<Diagnostic>> {
     let mut resolver =
         Resolver { map, loaded, reduce, found: Vec::new(), notes: Vec::new(), errors: Vec::new() };
@@ -160,7 +159,7 @@ pub(crate) fn refuse_claims(map: &mut SourceMap, args: &PropertyArgs) -> Result<
 struct Resolver<'a> {
     map: &'a mut SourceMap,
     loaded: &'a mut Loaded,
-    reduce: Reduce,
+    reduce: &'a Reductions,
     found: Vec<Question>,
     notes: Vec<String>,
     errors: Vec<Diagnostic>,
@@ -210,17 +209,15 @@ impl Resolver<'_> {
 
     fn formula(&mut self, block: LtlBlock) {
         if block.formula.uses_next() {
-            match self.reduce {
-                Reduce::All => {
-                    let message = "the operator `X` is not preserved by reductions";
-                    let error = Diagnostic::error("next-operator", message)
-                        .at(block.span, "\"in the next state\" depends on what counts as a step")
-                        .help("say it without `X`, or pass `--reduce none`");
-                    self.errors.push(error);
-                }
-                Reduce::None => self
-                    .notes
-                    .push(format!("the formula {} uses X: it was checked without any reduction", block.name)),
+            if self.reduce.is_none() {
+                self.notes
+                    .push(format!("the formula {} uses X: it was checked without any reduction", block.name));
+            } else {
+                let message = "the operator `X` is not preserved by reductions";
+                let error = Diagnostic::error("next-operator", message)
+                    .at(block.span, "\"in the next state\" depends on what counts as a step")
+                    .help("say it without `X`, or pass `--reduce none`");
+                self.errors.push(error);
             }
         }
         self.found.push(Question::Formula(Box::new(block)));
@@ -296,25 +293,45 @@ fn option(map: &mut SourceMap, name: &str, text: &str) -> Span {
     Span { file, start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) }
 }
 
-/// The net of a model, and the questions as properties of it.
+/// The net of a model.
 ///
 /// # Errors
 /// What has no net, and nets that break the rules.
-pub(crate) fn model(
-    session: &Session,
+pub(crate) fn lower_model(
+    map: &SourceMap,
     loaded: &Loaded,
-    questions: &[Question],
-    front: &FrontArgs,
+    observed: &[Expr],
     max_processes: u32,
-) -> Result<Model, Failure> {
-    let options = LowerOptions { max_processes: front.max_threads.unwrap_or(max_processes) };
-    let observed: Vec<&Expr> = questions.iter().flat_map(|question| atoms(question)).collect();
-    let lowered = lower(&session.map, &loaded.model, &observed, &options).map_err(refused)?;
+) -> Result<Lowered, Failure> {
+    let options = LowerOptions { max_processes };
+    let observed: Vec<&Expr> = observed.iter().collect();
+    let lowered = lower(map, &loaded.model, &observed, &options).map_err(refused)?;
     verify(&lowered.net)?;
+    Ok(lowered)
+}
+
+/// What stands for the net of a model that was not waited for.
+pub(crate) fn no_net(n_atoms: usize) -> Lowered {
+    Lowered {
+        net: Net::default(),
+        atoms: vec![NetExpr::Const(0); n_atoms],
+        unfinished: NetExpr::Const(0),
+        progress: NetExpr::Const(0),
+        accepting: None,
+        warnings: Vec::new(),
+        spin_ids: Vec::new(),
+    }
+}
+
+/// All expressions that questions ask about, in order.
+pub(crate) fn observed(questions: &[Question]) -> Vec<Expr> {
+    questions.iter().flat_map(atoms).cloned().collect()
+}
+
+/// The questions as properties of the net.
+pub(crate) fn properties(questions: &[Question], lowered: &Lowered) -> Vec<Property> {
     let mut meanings = lowered.atoms.iter();
-    let properties = questions.iter().map(|question| property(question, &lowered, &mut meanings)).collect();
-    let Lowered { net, warnings, spin_ids, .. } = lowered;
-    Ok(Model { net, properties, warnings, spin_ids })
+    questions.iter().map(|question| property(question, lowered, &mut meanings)).collect()
 }
 
 /// The expressions that a question asks about.

@@ -1,5 +1,6 @@
 //! `pdnet check`: the way from a file to a verdict, read from top to bottom.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use pdnet_check::{AtomData, Engine, Property, PropertyKind};
@@ -10,15 +11,17 @@ use pdnet_report::{
 };
 use pdnet_source::{Diagnostic, Severity};
 
-use crate::args::{Atomicity, CheckArgs, FrontArgs, Reduce, ResultFormat, When};
+use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, When};
 use crate::cache::Cache;
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
-use crate::front::Source;
+use crate::front::{Modelling, Source};
 use crate::inputs::program_name;
 use crate::job::resolve_job;
+use crate::patience::Patience;
 use crate::progress::Display;
 use crate::properties::{Properties, Wanted};
+use crate::reductions::Reduction;
 use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
 use crate::slicing::{Answers, Settled, Slicing};
@@ -40,9 +43,18 @@ pub(crate) fn check(
     let reading = clock.lap();
     // What is asked of it.
     let task = job.task.as_ref();
-    let asked = source.ask(&mut session.map, &args.properties, task, args.reduce).map_err(refused)?;
+    let asked = source.ask(&mut session.map, &args.properties, task, &args.reduce).map_err(refused)?;
     // Tree to net.
-    let first = source.model(session, &asked, &args.front)?;
+    session.catch_interrupts();
+    let limits = args.limits.or_default();
+    let patience = Patience {
+        start: session.start,
+        timeout: limits.timeout,
+        interrupted: Arc::clone(&session.interrupted),
+    };
+    let modelling =
+        Modelling { map: Arc::new(session.map.clone()), source: &source, asked: &asked, front: &args.front };
+    let first = modelling.model(&patience)?;
     let second;
     let mut model = &first;
     if !args.quiet {
@@ -52,37 +64,52 @@ pub(crate) fn check(
     let timings = Timings { reading, modelling: clock.lap() };
     // Net to smaller nets, these to verdicts, and verdicts to answers: a violation counts once it is replayed on
     // the whole net.
-    session.catch_interrupts();
     let display = progress_display(args);
-    let limits = args.limits.or_default();
-    let slicing = Slicing::new(args.slicing.slice, args.reduce);
+    let slicing = Slicing::new(args.slicing.slice, &args.reduce);
     let cache = open_cache(args, session, engine);
     let cache = cache.as_ref();
     let fairness = args.fair.into();
-    let (limits, warns) = (&limits, !args.quiet);
-    let search_in = |net| Search { session, engine, net, limits, display, slicing, cache, warns };
-    let mut answers = search_in(&model.net).answer(&model.properties, fairness, "search")?;
-    if let Some(larger) = source.larger_model(session, &asked, &args.front, &answers.settled)? {
+    let (limits, patience, warns) = (&limits, &patience, !args.quiet);
+    let agglomerates = args.reduce.has(Reduction::Agglomerate);
+    let search_in =
+        |net| Search { session, engine, net, limits, patience, display, slicing, agglomerates, cache, warns };
+    let mut answers = match &model.missing {
+        Some(reason) => Answers::unknown(model.properties.len(), reason),
+        None => search_in(&model.net).answer(&model.properties, fairness, "search")?,
+    };
+    if let Some(larger) = modelling.larger_model(patience, &answers.settled)? {
         second = larger;
-        let found =
-            search_in(&second.net).answer(&second.properties, fairness, "search of the larger net")?;
-        let pairs = answers.settled.iter().zip(&found.settled);
-        if pairs.into_iter().all(|(before, after)| is_open(before) || !is_open(after)) {
-            (model, answers) = (&second, found);
+        if second.missing.is_none() {
+            let what = "search of a larger net";
+            let found = search_in(&second.net).answer(&second.properties, fairness, what)?;
+            let pairs = answers.settled.iter().zip(&found.settled);
+            if pairs.into_iter().all(|(before, after)| is_open(before) || !is_open(after)) {
+                (model, answers) = (&second, found);
+            }
         }
     }
     let search = search_in(&model.net);
-    let Answers { settled, slices } = answers;
+    let Answers { settled, slices, merges } = answers;
     // What would be under stronger fairness.
     let mut results = Vec::new();
     for (property, settled) in model.properties.iter().zip(settled) {
-        let Settled { answer, stats, slice, origin } = settled;
+        let Settled { answer, stats, slice, merge, origin } = settled;
         let probes = match &answer {
             Answer::Violated(run) => search.probe(property, fairness, run)?,
             Answer::Holds | Answer::Unknown(_) => Vec::new(),
         };
         let engine = engine.name();
-        results.push(PropertyResult { property, fairness, engine, stats, answer, slice, origin, probes });
+        results.push(PropertyResult {
+            property,
+            fairness,
+            engine,
+            stats,
+            answer,
+            slice,
+            merge,
+            origin,
+            probes,
+        });
     }
     // Answers to text.
     let report = Report {
@@ -92,8 +119,9 @@ pub(crate) fn check(
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.common.questions)),
-        reductions: crate::engine::reductions(args.reduce),
+        reductions: args.reduce.of_search(),
         slices,
+        merges,
         timings,
         notes: notes(args, &asked.common.notes),
     };
@@ -191,7 +219,8 @@ pub(crate) fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec
 /// The cache, if there is to be one. That it cannot be used is no reason not to check.
 fn open_cache(args: &CheckArgs, session: &Session, engine: &dyn Engine) -> Option<Cache> {
     let folder = args.cache.as_ref()?;
-    match Cache::open(folder, engine.name(), &crate::engine::reductions(args.reduce)) {
+    // What the other reductions do is in the net that is searched.
+    match Cache::open(folder, engine.name(), &args.reduce.of_search()) {
         Ok(cache) => Some(cache),
         Err(why) => {
             if !args.quiet {
@@ -220,8 +249,8 @@ fn notes(args: &CheckArgs, asked: &[String]) -> Vec<String> {
                     what another thread does in the middle of a statement is not seen";
         notes.push(note.to_owned());
     }
-    if args.reduce == Reduce::None {
-        let note = match Slicing::new(args.slicing.slice, args.reduce) {
+    if args.reduce.is_none() {
+        let note = match Slicing::new(args.slicing.slice, &args.reduce) {
             None => "no reduction was used (--reduce none)",
             Some(_) => "no reduction but slicing was used (--reduce none)",
         };

@@ -6,12 +6,13 @@ use pdnet_report::{
 };
 use pdnet_source::ColorChoice;
 
-use crate::args::{Reduce, SliceArgs, SliceFormat};
+use crate::args::{SliceArgs, SliceFormat};
 use crate::exit::{ExitStatus, Failure};
 use crate::front::Source;
 use crate::inputs::program_name;
 use crate::job::resolve_job;
 use crate::pipeline::refused;
+use crate::reductions::Reductions;
 use crate::session::Session;
 use crate::slicing::{Slicing, groups, is_clear, slice_for};
 
@@ -21,14 +22,14 @@ pub(crate) fn print_slice(args: &SliceArgs, session: &mut Session) -> Result<Exi
     let source = Source::load(&mut session.map, &job.program, &args.front, job.data_model);
     let mut source = source.map_err(refused)?;
     let task = job.task.as_ref();
-    let asked = source.ask(&mut session.map, &args.properties, task, Reduce::All).map_err(refused)?;
+    let asked = source.ask(&mut session.map, &args.properties, task, &Reductions::all()).map_err(refused)?;
     let lowered = source.model(session, &asked, &args.front)?;
     session.show(source.warnings());
     session.show(&lowered.warnings);
     // As in `check`: what needs no search needs no slice.
     let (clear, properties): (Vec<Property>, Vec<Property>) =
         lowered.properties.iter().cloned().partition(|property| is_clear(&lowered.net, property));
-    let slicing = Slicing::new(args.slicing.slice, Reduce::All);
+    let slicing = Slicing::new(args.slicing.slice, &Reductions::all());
     let mut slices = Vec::new();
     for group in groups(&properties, args.fair.into()) {
         let members = group.properties(&properties);

@@ -153,10 +153,12 @@ struct Lower<'m> {
 
 impl<'m> Lower<'m> {
     fn new(map: &'m SourceMap, model: &'m Model, observed: &[&'m Expr], options: &LowerOptions) -> Self {
-        let mut net = Net::default();
-        net.name =
-            model.procs.iter().next().map_or_else(String::new, |proc| map.file(proc.span.file).name.clone());
-        net.files = map.files().map(|(_, file)| file.name.clone()).collect();
+        let first = model.procs.iter().next();
+        let mut net = Net {
+            name: first.map_or_else(String::new, |proc| map.file(proc.span.file).name.clone()),
+            files: map.files().map(|(_, file)| file.name.clone()).collect(),
+            ..Net::default()
+        };
         let mut next_id = 0;
         let graphs: Vec<Graph<'m>> = model.procs.iter().map(|proc| Graph::new(proc, &mut next_id)).collect();
         let graphs: IndexVec<Proc, Graph<'m>> = graphs.into();

@@ -2,9 +2,10 @@
 
 use pdnet_base::{FxHashMap, IndexVec};
 
+use crate::Net;
 use crate::cover::Cover;
+use crate::frames::is_own;
 use crate::net::{ArcData, Place, Transition};
-use crate::{Net, TransitionBuilder};
 
 /// The steps of frames from place to place: the control flow graph of each function. A call leads to the place
 /// where the caller waits, and the return from there on.
@@ -52,6 +53,12 @@ impl Flow {
         Cover::of(net, self.steps[place].iter().map(|step| step.transition)).is_total()
     }
 
+    /// Whether at most one of the steps from here can be taken, whatever the marking, as far as guards tell.
+    #[must_use]
+    pub fn is_exclusive(&self, net: &Net, place: Place) -> bool {
+        Cover::of(net, self.steps[place].iter().map(|step| step.transition)).is_exclusive()
+    }
+
     /// Whether the guards alone of the steps from here cover all cases, whatever tokens the steps need beside.
     #[must_use]
     pub fn guards_cover(&self, net: &Net, place: Place) -> bool {
@@ -80,9 +87,8 @@ impl Net {
     /// Where the moving frame goes on: the frame place on which its own token is put.
     #[must_use]
     pub fn frame_target(&self, transition: Transition) -> Option<Place> {
-        let frame = TransitionBuilder::frame();
         self.transitions[transition].arcs.iter().find_map(|arc| match arc {
-            ArcData::Put { place, token } if self.is_frame_place(*place) && *token == frame => Some(*place),
+            ArcData::Put { place, token } if is_own(token) && self.is_frame_place(*place) => Some(*place),
             _ => None,
         })
     }

@@ -66,13 +66,21 @@ impl Writer<'_> {
             count(net.transitions.len() as u64, "transition"),
             count(net.n_arcs() as u64, "arc"),
         ];
-        let line =
-            format!("pdnet {}: {}, a net of {}", self.report.version, self.report.input, size.join(", "));
+        let mut line = format!("pdnet {}: {}", self.report.version, self.report.input);
+        // There is none where the time was up before.
+        if !net.places.is_empty() {
+            let _ = write!(line, ", a net of {}", size.join(", "));
+        }
         self.paragraph("", &line, Style::Dim);
         for slice in &self.report.slices {
             let several = self.report.slices.len() > 1;
             let which = if several { format!(" for {}", slice.properties.join(", ")) } else { String::new() };
             self.paragraph("", &format!("slicing{which}: {}", slice.sentence()), Style::Dim);
+        }
+        for merge in &self.report.merges {
+            let several = self.report.results.len() > merge.properties.len();
+            let which = if several { format!(" for {}", merge.properties.join(", ")) } else { String::new() };
+            self.paragraph("", &format!("agglomeration{which}: {}", merge.sentence()), Style::Dim);
         }
     }
 
