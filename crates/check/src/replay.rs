@@ -6,9 +6,10 @@
 //! whether it accepts the word of the run. That a thread never moves again is a statement about all continuations:
 //! see `stuck.rs`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use pdnet_net::{Firing, Interpreter, Marking, Net, Successor};
+use pdnet_net::{Fired, Firing, Interpreter, Marking, Net, Successor, Transition};
 
 use crate::stuck::may_be_stuck;
 use crate::{Fairness, Property, PropertyKind, Trace, TraceEnd};
@@ -21,9 +22,15 @@ pub struct Step {
     /// The marking after it. Where the step has no successor, which only the last step of a run that breaks
     /// [`PropertyKind::NeverFires`] may be, that before it.
     pub after: Marking,
-    /// The values of the property's atoms after it, by number.
+    /// The values of the property's atoms after it, by number; of an inner step, those before the firing.
     pub letter: u64,
+    /// The firing goes on: this is a step of an indivisible sequence, and not its last one. No property looks at
+    /// the marking after it.
+    pub is_inner: bool,
 }
+
+/// So many inner steps of a firing are shown, beside its last one.
+const MAX_INNER: usize = 1000;
 
 /// A run that was found to be one, and to break the property.
 #[derive(Clone, Debug)]
@@ -104,24 +111,23 @@ pub fn replay(
     let initial = interpreter.initial();
     let mut player = Player { interpreter, property, current: initial.clone(), n_steps: 0 };
     let initial_letter = player.letter();
-    let last_is_target = match &property.kind {
-        PropertyKind::NeverFires(transitions) => {
-            trace.prefix.last().is_some_and(|firing| transitions.contains(&firing.transition))
-        }
-        PropertyKind::NoDeadlock
+    // A step that must not fire may have no successor: it is the end of the run.
+    let targets: &[Transition] = match &property.kind {
+        PropertyKind::NeverFires(transitions) if trace.end == TraceEnd::Any => transitions,
+        PropertyKind::NeverFires(_)
+        | PropertyKind::NoDeadlock
         | PropertyKind::NoRace
         | PropertyKind::NoPartialDeadlock
         | PropertyKind::Ltl { .. }
-        | PropertyKind::Never { .. } => false,
+        | PropertyKind::Never { .. } => &[],
     };
-    // A step that must not fire may have no successor: it is the end of the run.
-    let may_be_cut = last_is_target && trace.end == TraceEnd::Any;
-    let prefix = player.play(&trace.prefix, may_be_cut)?;
+    let prefix = player.play(&trace.prefix, targets)?;
+    let last_is_target = prefix.last().is_some_and(|step| targets.contains(&step.firing.transition));
     let at_cycle = player.current.clone();
     let mut starved = Vec::new();
     let cycle = match &trace.end {
         TraceEnd::Cycle(firings) => {
-            let steps = player.play(firings, false)?;
+            let steps = player.play(firings, &[])?;
             if firings.is_empty() || player.current != at_cycle {
                 return Err(ReplayError::OpenCycle);
             }
@@ -178,23 +184,47 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Plays the steps; with `may_be_cut`, the last of them may have no successor.
-    fn play(&mut self, firings: &[Firing], may_be_cut: bool) -> Result<Vec<Step>, ReplayError> {
+    /// Plays the steps. The last firing ends at the first of the targets, if it fires one, and may then have
+    /// no successor.
+    fn play(&mut self, firings: &[Firing], targets: &[Transition]) -> Result<Vec<Step>, ReplayError> {
         let mut steps = Vec::new();
         for (position, firing) in firings.iter().enumerate() {
             let step = self.n_steps;
             if !self.interpreter.enabled(&self.current).contains(firing) {
                 return Err(ReplayError::NotEnabled { step });
             }
-            match self.interpreter.fire(&self.current, firing) {
-                Successor::Marking(next) => self.current = next,
-                Successor::Pruned if may_be_cut && position + 1 == firings.len() => {}
-                Successor::Pruned => return Err(ReplayError::Pruned { step }),
+            let mut fired = self.interpreter.fire_all(&self.current, firing);
+            let is_target = |step: &Firing| targets.contains(&step.transition);
+            let target = fired.steps.iter().position(is_target).filter(|_| position + 1 == firings.len());
+            if fired.successor == Successor::Pruned && target.is_none() {
+                return Err(ReplayError::Pruned { step });
             }
+            fired.steps.truncate(target.map_or(fired.steps.len(), |target| target + 1));
             self.n_steps += 1;
-            steps.push(Step { firing: firing.clone(), after: self.current.clone(), letter: self.letter() });
+            self.show(&fired, &mut steps);
         }
         Ok(steps)
+    }
+
+    /// Goes on to the end of a firing, and adds its steps.
+    fn show(&mut self, fired: &Fired, steps: &mut Vec<Step>) {
+        let letter = self.letter();
+        let Some((last, inner)) = fired.steps.split_last() else { return };
+        let mut at = self.current.clone();
+        for (position, step) in inner.iter().enumerate() {
+            if let Successor::Marking(next) = self.interpreter.step(&at, step) {
+                at = next;
+            }
+            if position < MAX_INNER {
+                steps.push(Step { firing: step.clone(), after: at.clone(), letter, is_inner: true });
+            }
+        }
+        self.current = match &fired.successor {
+            Successor::Marking(next) => next.clone(),
+            Successor::Pruned => at,
+        };
+        let (after, letter) = (self.current.clone(), self.letter());
+        steps.push(Step { firing: last.clone(), after, letter, is_inner: false });
     }
 
     fn letter(&self) -> u64 {
@@ -211,12 +241,12 @@ impl Player<'_> {
 /// letter forever, by no atom, by every atom, and by the last letter with any one atom turned over.
 fn is_bad_word(run: &Replay, is_bad: impl Fn(&[u64], &[u64]) -> bool) -> bool {
     let mut letters = vec![run.initial_letter];
-    letters.extend(run.prefix.iter().map(|step| step.letter));
+    letters.extend(run.prefix.iter().filter(|step| !step.is_inner).map(|step| step.letter));
     let last = letters.pop().expect("the initial letter at least");
     match run.end {
         TraceEnd::Cycle(_) => {
             let mut cycle = vec![last];
-            cycle.extend(run.cycle.iter().map(|step| step.letter));
+            cycle.extend(run.cycle.iter().filter(|step| !step.is_inner).map(|step| step.letter));
             cycle.pop();
             is_bad(&letters, &cycle)
         }
@@ -231,13 +261,24 @@ fn is_bad_word(run: &Replay, is_bad: impl Fn(&[u64], &[u64]) -> bool) -> bool {
     }
 }
 
-/// The threads that can move in the cycle and never do.
+/// The threads that can move in the cycle, by themselves or with another, and never do. Who moves in a firing is
+/// said by its first step.
 /// (The marking after the last step is the first one again, so that looking at those after each step
 /// looks at all of them.)
 fn starved_threads(interpreter: Interpreter<'_>, cycle: &[Step]) -> Vec<Starved> {
     let mut enabled_at: Vec<Vec<i64>> = Vec::new();
+    let mut moved: BTreeSet<i64> = BTreeSet::new();
+    let mut is_first = true;
     for step in cycle {
-        let mut threads: Vec<i64> = interpreter.enabled(&step.after).iter().map(Firing::thread).collect();
+        if is_first {
+            moved.extend(interpreter.movers(&step.firing));
+        }
+        is_first = !step.is_inner;
+        if step.is_inner {
+            continue;
+        }
+        let enabled = interpreter.enabled(&step.after);
+        let mut threads: Vec<i64> = enabled.iter().flat_map(|firing| interpreter.movers(firing)).collect();
         threads.sort_unstable();
         threads.dedup();
         enabled_at.push(threads);
@@ -245,7 +286,7 @@ fn starved_threads(interpreter: Interpreter<'_>, cycle: &[Step]) -> Vec<Starved>
     let mut threads: Vec<i64> = enabled_at.iter().flatten().copied().collect();
     threads.sort_unstable();
     threads.dedup();
-    threads.retain(|thread| cycle.iter().all(|step| step.firing.thread() != *thread));
+    threads.retain(|thread| !moved.contains(thread));
     let always = |thread: i64| enabled_at.iter().all(|enabled| enabled.contains(&thread));
     threads.into_iter().map(|thread| Starved { thread, always_enabled: always(thread) }).collect()
 }

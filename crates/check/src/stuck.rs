@@ -31,10 +31,13 @@ pub(crate) fn may_be_stuck(net: &Net, marking: &Marking, thread: i64) -> bool {
         is_deadlock.push(interpreter.is_deadlock(&at));
         let mut next = BTreeSet::new();
         for firing in &enabled {
-            if firing.thread() == thread || leads_into_the_unknown(net, firing) {
+            let fired = interpreter.fire_all(&at, firing);
+            let is_unknown =
+                fired.bound.is_some() || fired.steps.iter().any(|step| leads_into_the_unknown(net, step));
+            if interpreter.movers(firing).contains(&thread) || is_unknown {
                 return false;
             }
-            if let Successor::Marking(after) = interpreter.fire(&at, firing) {
+            if let Successor::Marking(after) = fired.successor {
                 let number = *numbers.entry(after.clone()).or_insert(markings.len());
                 if number == markings.len() {
                     markings.push(after);

@@ -88,6 +88,8 @@ pub enum StopReason {
 pub struct Stats {
     /// States of the net, or of its product with the automaton, that were visited.
     pub states: u64,
+    /// Those of them in which no thread is in an atomic section, where they were counted.
+    pub states_outside: Option<u64>,
     /// Steps between them.
     pub transitions: u64,
     /// Wall-clock time.

@@ -91,6 +91,7 @@ impl<'a> Budget<'a> {
     pub(crate) fn stats(&self, search: &Search, last: &Progress) -> Stats {
         Stats {
             states: last.states,
+            states_outside: None,
             transitions: last.transitions,
             seconds: search.start.elapsed().as_secs_f64(),
             peak_memory_bytes: self.peak_memory.max(last.memory_bytes),

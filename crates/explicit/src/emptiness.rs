@@ -1,8 +1,10 @@
 //! Accepting components of the product.
 
 use pdnet_check::{Fairness, StopReason};
+use pdnet_space::ThreadSet;
 
 use crate::budget::Budget;
+use crate::graph::Movers;
 use crate::product::{Edge, Expansion, Product};
 use crate::streett;
 
@@ -20,25 +22,25 @@ pub(crate) struct Summary {
     /// The acceptance sets that its edges cover.
     pub(crate) acceptance: u32,
     /// The threads that move on its edges.
-    pub(crate) moved: u64,
+    pub(crate) moved: ThreadSet,
     /// The threads that can move in some state of it.
-    pub(crate) sometimes: u64,
+    pub(crate) sometimes: ThreadSet,
     /// The threads that can move in all its states.
-    pub(crate) always: u64,
+    pub(crate) always: ThreadSet,
 }
 
 impl Summary {
     /// That of a single node without edges.
-    pub(crate) const fn of_node(enabled: u64) -> Self {
-        Self { acceptance: 0, moved: 0, sometimes: enabled, always: enabled }
+    pub(crate) const fn of_node(enabled: ThreadSet) -> Self {
+        Self { acceptance: 0, moved: ThreadSet::NONE, sometimes: enabled, always: enabled }
     }
 
-    pub(crate) const fn add_edge(&mut self, edge: Edge) {
+    pub(crate) fn add_edge(&mut self, edge: Edge) {
         self.acceptance |= edge.acceptance;
-        self.moved |= edge.moved();
+        self.moved |= edge.movers.set();
     }
 
-    pub(crate) const fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.acceptance |= other.acceptance;
         self.moved |= other.moved;
         self.sometimes |= other.sometimes;
@@ -46,15 +48,15 @@ impl Summary {
     }
 
     /// Whether a run through all of the component is accepting and fair.
-    pub(crate) const fn is_accepting(&self, all_acceptance: u32, fairness: Fairness) -> bool {
-        self.acceptance == all_acceptance && self.starved(fairness) == 0
+    pub(crate) fn is_accepting(&self, all_acceptance: u32, fairness: Fairness) -> bool {
+        self.acceptance == all_acceptance && self.starved(fairness).is_empty()
     }
 
     /// The threads towards which such a run is not fair. Weak fairness is one more acceptance set for each
     /// thread: the edges on which it moves or at whose source it cannot. Strong fairness is a Streett pair.
-    pub(crate) const fn starved(&self, fairness: Fairness) -> u64 {
+    pub(crate) fn starved(&self, fairness: Fairness) -> ThreadSet {
         match fairness {
-            Fairness::None => 0,
+            Fairness::None => ThreadSet::NONE,
             Fairness::Weak => self.always & !self.moved,
             Fairness::Strong => self.sometimes & !self.moved,
         }
@@ -115,7 +117,7 @@ impl Emptiness {
         product: &mut Product<'_, '_>,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Witness>, StopReason> {
-        let into = Edge { target: 0, acceptance: 0, mover: 0 };
+        let into = Edge { target: 0, acceptance: 0, movers: Movers::NOBODY };
         if let Some(witness) = self.visit(product, into, budget)? {
             return Ok(Some(witness));
         }

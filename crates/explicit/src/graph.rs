@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use pdnet_base::{FxHashMap, Idx as _, IndexVec};
 use pdnet_check::{Progress, StopReason};
 use pdnet_net::{Action, Firing, Net, Transition};
-use pdnet_space::{Ample, Compiled, Outcome, State, StateId, StateStore};
+use pdnet_space::{Ample, Compiled, Outcome, State, StateId, StateStore, Step, ThreadSet};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::notes::{self, Notes};
@@ -18,6 +18,8 @@ pub(crate) struct Model<'a> {
     pub(crate) notable: IndexVec<Transition, bool>,
     /// Some run may be removed by a failed assumption.
     pub(crate) has_assumptions: bool,
+    /// Some step moves two threads.
+    pub(crate) has_partners: bool,
     /// Whether searches may leave out steps.
     pub(crate) reduces: bool,
     /// Whether searches for finite runs may forget values.
@@ -29,7 +31,41 @@ impl<'a> Model<'a> {
         let notable =
             net.transitions.indices().map(|transition| notes::is_notable(net, transition)).collect();
         let has_assumptions = net.transitions.iter().any(|data| data.action == Action::AssumeFail);
-        Self { net, compiled, notable, has_assumptions, reduces, forgets }
+        let has_partners = net.transitions.iter().any(|data| net.moves_partner(data));
+        Self { net, compiled, notable, has_assumptions, has_partners, reduces, forgets }
+    }
+}
+
+/// Who moves on an edge: a thread, and maybe another one with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Movers {
+    thread: u8,
+    partner: u8,
+}
+
+/// The number of no thread.
+const NO_THREAD: u8 = u8::MAX;
+
+impl Movers {
+    /// On an edge on which no thread moves, because the state repeats.
+    pub(crate) const NOBODY: Self = Self { thread: NO_THREAD, partner: NO_THREAD };
+
+    /// Those of a step.
+    #[expect(clippy::cast_possible_truncation, reason = "there are at most 255 threads")]
+    pub(crate) fn of(step: &Step<'_>) -> Self {
+        Self { thread: step.thread as u8, partner: step.partner.map_or(NO_THREAD, |partner| partner as u8) }
+    }
+
+    /// As a set.
+    #[inline]
+    pub(crate) fn set(self) -> ThreadSet {
+        let mut set = ThreadSet::NONE;
+        for thread in [self.thread, self.partner] {
+            if thread != NO_THREAD {
+                set.insert(usize::from(thread));
+            }
+        }
+        set
     }
 }
 
@@ -39,11 +75,9 @@ struct Node {
     first_edge: usize,
     n_edges: u32,
     is_expanded: bool,
-    /// The threads that can move, be it only by a step that is not followed.
-    enabled: u64,
 }
 
-const UNKNOWN: Node = Node { first_edge: 0, n_edges: 0, is_expanded: false, enabled: 0 };
+const UNKNOWN: Node = Node { first_edge: 0, n_edges: 0, is_expanded: false };
 
 /// The graph of states. States are numbered as in its store.
 pub(crate) struct Graph<'a> {
@@ -55,6 +89,12 @@ pub(crate) struct Graph<'a> {
     nodes: Vec<Node>,
     targets: Vec<u32>,
     movers: Vec<u8>,
+    /// Who moves with them, where a net has steps of two threads.
+    partners: Option<Vec<u8>>,
+    /// For each state the threads that can move, be it only by a step that is not followed: some words each.
+    enabled: Vec<u64>,
+    /// States from which a sequence has no end, with the first transition of one.
+    cut: FxHashMap<StateId, Transition>,
     /// The notable transitions that fire in a state; most states have none.
     notable: FxHashMap<StateId, Vec<Transition>>,
 }
@@ -70,6 +110,9 @@ impl<'a> Graph<'a> {
             nodes: Vec::new(),
             targets: Vec::new(),
             movers: Vec::new(),
+            partners: model.has_partners.then(Vec::new),
+            enabled: Vec::new(),
+            cut: FxHashMap::default(),
             notable: FxHashMap::default(),
         }
     }
@@ -82,8 +125,19 @@ impl<'a> Graph<'a> {
     /// Adds a state that does not come from this graph.
     pub(crate) fn add(&mut self, state: &State) -> Result<StateId, StopReason> {
         let (id, _) = self.store.insert(state).map_err(|_| full())?;
-        self.nodes.resize(self.store.len(), UNKNOWN);
+        self.make_room();
         Ok(id)
+    }
+
+    /// Gives every state of the store its node.
+    fn make_room(&mut self) {
+        self.nodes.resize(self.store.len(), UNKNOWN);
+        self.enabled.resize(self.store.len() * self.n_words(), 0);
+    }
+
+    /// How many words a set of threads has.
+    fn n_words(&self) -> usize {
+        ThreadSet::n_words(self.model.compiled.max_threads())
     }
 
     pub(crate) fn n_states(&self) -> usize {
@@ -95,6 +149,8 @@ impl<'a> Graph<'a> {
             + self.nodes.capacity() * size_of::<Node>()
             + self.targets.capacity() * 4
             + self.movers.capacity()
+            + self.partners.as_ref().map_or(0, Vec::capacity)
+            + self.enabled.capacity() * 8
     }
 
     /// The edges out of a state, which is expanded first where it was not. A state without edges either
@@ -111,20 +167,23 @@ impl<'a> Graph<'a> {
         Ok(node.first_edge..node.first_edge + node.n_edges as usize)
     }
 
-    /// Where an edge leads, and the thread that moves.
+    /// Where an edge leads, and who moves.
     #[inline]
-    pub(crate) fn edge(&self, edge: usize) -> (StateId, u8) {
-        (StateId::new(self.targets[edge] as usize), self.movers[edge])
+    pub(crate) fn edge(&self, edge: usize) -> (StateId, Movers) {
+        let partner = self.partners.as_ref().map_or(NO_THREAD, |partners| partners[edge]);
+        (StateId::new(self.targets[edge] as usize), Movers { thread: self.movers[edge], partner })
     }
 
     /// Whether no transition at all is enabled in an expanded state: it repeats forever.
     pub(crate) fn stutters(&self, state: StateId) -> bool {
-        self.nodes[state.index()].enabled == 0
+        self.enabled(state).is_empty()
     }
 
-    /// The threads with an enabled transition in an expanded state.
-    pub(crate) fn enabled(&self, state: StateId) -> u64 {
-        self.nodes[state.index()].enabled
+    /// The threads that can move in an expanded state, by themselves or with another.
+    #[inline]
+    pub(crate) fn enabled(&self, state: StateId) -> ThreadSet {
+        let n_words = self.n_words();
+        ThreadSet::from_words(&self.enabled[state.index() * n_words..][..n_words])
     }
 
     /// Whether undefined behaviour can be met in an expanded state.
@@ -137,13 +196,16 @@ impl<'a> Graph<'a> {
 
     /// Whether something has to be noted of an expanded state: not all that can come after it is known.
     pub(crate) fn is_notable(&self, state: StateId) -> bool {
-        self.notable.contains_key(&state)
+        self.notable.contains_key(&state) || self.cut.contains_key(&state)
     }
 
     /// Adds what has to be noted of an expanded state.
     pub(crate) fn note(&self, state: StateId, notes: &mut Notes) {
         if let Some(transitions) = self.notable.get(&state) {
             transitions.iter().for_each(|&transition| notes.add(self.model.net, transition));
+        }
+        if let Some(&transition) = self.cut.get(&state) {
+            notes.add_cut(transition);
         }
     }
 
@@ -161,30 +223,34 @@ impl<'a> Graph<'a> {
         let _ = self.state(state);
         let first_edge = self.targets.len();
         let mut node = Node { first_edge, is_expanded: true, ..UNKNOWN };
+        let mut enabled = ThreadSet::NONE;
         let mut stop = None;
         let (n_before, other_bytes) = (self.store.len(), self.bytes() - self.store.bytes());
         let mut n_firings = 0_u64;
-        let Self { model, store, stepper, targets, movers, notable, .. } = self;
+        let Self { model, store, stepper, targets, movers, partners, notable, cut, .. } = self;
         let result = stepper.for_each(|step, next, _| {
-            node.enabled |= 1 << step.thread;
+            enabled |= step.movers();
             n_firings += 1;
             if n_firings.is_multiple_of(FIRINGS) {
                 let bytes = store.bytes() + other_bytes;
                 stop = budget.look(&progress(store.len(), targets.len(), bytes)).err();
             }
-            if model.notable[step.transition] {
-                notable.entry(state).or_default().push(step.transition);
+            for transition in step.transitions().filter(|&transition| model.notable[transition]) {
+                notable.entry(state).or_default().push(transition);
+            }
+            if step.is_cut {
+                cut.entry(state).or_insert(step.transition);
             }
             if step.outcome == Outcome::State {
                 match store.insert(next) {
                     Ok((target, _)) => {
-                        #[expect(
-                            clippy::cast_possible_truncation,
-                            reason = "state and thread are that small"
-                        )]
-                        let (target, mover) = (target.index() as u32, step.thread as u8);
-                        targets.push(target);
-                        movers.push(mover);
+                        #[expect(clippy::cast_possible_truncation, reason = "states are numbered so")]
+                        targets.push(target.index() as u32);
+                        let moving = Movers::of(step);
+                        movers.push(moving.thread);
+                        if let Some(partners) = partners {
+                            partners.push(moving.partner);
+                        }
                     }
                     Err(_) => stop = Some(full()),
                 }
@@ -195,15 +261,21 @@ impl<'a> Graph<'a> {
             }
             if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        self.nodes.resize(self.store.len(), UNKNOWN);
+        self.make_room();
         let stop = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop);
         if let Some(reason) = stop {
             self.targets.truncate(first_edge);
             self.movers.truncate(first_edge);
+            if let Some(partners) = &mut self.partners {
+                partners.truncate(first_edge);
+            }
             return Err(reason);
         }
         node.n_edges = u32::try_from(self.targets.len() - first_edge).map_err(|_| full())?;
         self.nodes[state.index()] = node;
+        let n_words = self.n_words();
+        let words = enabled.words(self.model.compiled.max_threads());
+        self.enabled[state.index() * n_words..][..n_words].copy_from_slice(words);
         Ok(())
     }
 
@@ -213,10 +285,10 @@ impl<'a> Graph<'a> {
         self.stepper.find(&mut self.store, None, to)
     }
 
-    /// The firings of the first way from one state to the other that begins with a step of the thread.
-    pub(crate) fn firings(&mut self, from: StateId, mover: u8, to: StateId) -> Vec<Firing> {
+    /// The firings of the first way from one state to the other that begins with a step of these threads.
+    pub(crate) fn firings(&mut self, from: StateId, movers: Movers, to: StateId) -> Vec<Firing> {
         let _ = self.state(from);
-        self.stepper.find(&mut self.store, Some(u32::from(mover)), to)
+        self.stepper.find(&mut self.store, Some(movers), to)
     }
 }
 

@@ -4,25 +4,29 @@ use std::collections::VecDeque;
 
 use pdnet_check::{Fairness, StopReason, Trace, TraceEnd};
 use pdnet_net::Firing;
-use pdnet_space::StateId;
+use pdnet_space::{StateId, ThreadSet};
 
 use crate::budget::Budget;
 use crate::emptiness::{Emptiness, Summary, Witness};
-use crate::graph::Graph;
-use crate::product::{Edge, NOBODY, Product};
+use crate::graph::{Graph, Movers};
+use crate::product::{Edge, Product};
 
-/// A step between states, by a thread.
-type Step = (StateId, u8, StateId);
+/// A step between states, and who moves.
+type Step = (StateId, Movers, StateId);
 
 /// The firings of a path; repetitions of a last state are no firings.
 pub(crate) fn firings(graph: &mut Graph<'_>, path: &[Step]) -> Vec<Firing> {
-    let moves = path.iter().filter(|(_, mover, _)| *mover != NOBODY);
-    moves.flat_map(|&(from, mover, to)| graph.firings(from, mover, to)).collect()
+    let moves = path.iter().filter(|(_, movers, _)| *movers != Movers::NOBODY);
+    moves.flat_map(|&(from, movers, to)| graph.firings(from, movers, to)).collect()
 }
 
 /// How a run goes on after a path that decides: in any way, unless the path repeats a last state already.
 pub(crate) fn prefix_end(path: &[Step]) -> TraceEnd {
-    if path.iter().any(|(_, mover, _)| *mover == NOBODY) { TraceEnd::Stutter } else { TraceEnd::Any }
+    if path.iter().any(|(_, movers, _)| *movers == Movers::NOBODY) {
+        TraceEnd::Stutter
+    } else {
+        TraceEnd::Any
+    }
 }
 
 /// The run of a witness: a shortest way to it among the visited nodes, then a cycle that goes to the nearest
@@ -49,7 +53,7 @@ pub(crate) fn trace(
         if member(0) { 0 } else { builder.walk(0, visited, |_, edge| member(edge.target), &mut prefix)? };
     let steps = |builder: &Builder<'_, '_, '_, '_>, path: &[(u32, Edge)]| -> Vec<Step> {
         let state = |node| builder.product.state(node);
-        path.iter().map(|&(from, edge)| (state(from), edge.mover, state(edge.target))).collect()
+        path.iter().map(|&(from, edge)| (state(from), edge.movers, state(edge.target))).collect()
     };
     let prefix = steps(&builder, &prefix);
     let end = prefix_end(&prefix);
@@ -123,25 +127,25 @@ impl Builder<'_, '_, '_, '_> {
         fairness: Fairness,
     ) -> Result<Vec<(u32, Edge)>, StopReason> {
         let all = self.product.automaton.all_acceptance();
-        let sometimes = members.iter().fold(0, |acc, &node| acc | self.product.enabled(node));
+        let sometimes = members.iter().fold(ThreadSet::NONE, |acc, &node| acc | self.product.enabled(node));
         let mut path: Vec<(u32, Edge)> = Vec::new();
         let mut at = entry;
         loop {
-            let mut summary = Summary { acceptance: 0, moved: 0, sometimes, always: sometimes };
+            let mut summary = Summary { acceptance: 0, moved: ThreadSet::NONE, sometimes, always: sometimes };
             for &(from, edge) in &path {
                 summary.add_edge(edge);
                 summary.always &= self.product.enabled(from);
             }
             let starved = summary.starved(fairness);
-            if summary.acceptance == all && starved == 0 {
+            if summary.acceptance == all && starved.is_empty() {
                 break;
             }
-            let enabled: Vec<u64> = (0..self.product.nodes.len())
-                .map(|node| u32::try_from(node).map_or(0, |node| self.product.enabled(node)))
+            let enabled: Vec<ThreadSet> = (0..self.product.nodes.len())
+                .map(|node| u32::try_from(node).map_or(ThreadSet::NONE, |node| self.product.enabled(node)))
                 .collect();
             let wanted = |from: u32, edge: Edge| {
-                let feeds = edge.moved() & starved != 0;
-                let rests = fairness == Fairness::Weak && starved & !enabled[from as usize] != 0;
+                let feeds = !(edge.movers.set() & starved).is_empty();
+                let rests = fairness == Fairness::Weak && !(starved & !enabled[from as usize]).is_empty();
                 edge.acceptance & !summary.acceptance != 0 || feeds || rests
             };
             let n_steps = path.len();

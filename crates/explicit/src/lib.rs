@@ -62,9 +62,9 @@ mod stepper;
 mod streett;
 
 use pdnet_check::{
-    Engine, Fairness, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
+    Engine, Fairness, Limits, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
 };
-use pdnet_net::Expr;
+use pdnet_net::{Expr, Net, Transition};
 use pdnet_space::{Compiled, Observed, Races};
 
 use crate::budget::Budget;
@@ -175,6 +175,23 @@ impl Engine for Explicit {
         }
         let missing = || Outcome { verdict: unsupported("property".to_owned()), stats: Stats::default() };
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect()
+    }
+}
+
+impl Explicit {
+    /// The transitions of a net that fire in no run.
+    ///
+    /// # Errors
+    /// Where that cannot be told: a limit was met, or not all runs are known.
+    pub fn unreached(
+        &self,
+        net: &Net,
+        limits: Limits,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Transition>, StopReason> {
+        let compiled = Compiled::new(net).map_err(|error| StopReason::Unsupported(error.0))?;
+        let model = Model::new(net, &compiled, (self.local_first, self.forget));
+        Safety::unreached(&model, &mut Budget::new(limits, observer))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a search met that makes `Holds` into `Unknown`.
 
 use pdnet_check::{StopReason, Verdict};
-use pdnet_net::{Action, Net, Transition};
+use pdnet_net::{Action, Bound, Net, Transition};
 
 /// The first transition of each kind, by number, that some explored run fires.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,6 +9,8 @@ pub(crate) struct Notes {
     fault: Option<Transition>,
     bound: Option<Transition>,
     sampled: Option<Transition>,
+    /// The first transition of a sequence without end.
+    cut: Option<Transition>,
 }
 
 /// Whether the transition has to be noted when it fires.
@@ -52,6 +54,11 @@ impl Notes {
         }
     }
 
+    /// Notes a firing that begins with this transition and was cut off because it had no end.
+    pub(crate) fn add_cut(&mut self, transition: Transition) {
+        self.cut = Some(self.cut.map_or(transition, |noted| noted.min(transition)));
+    }
+
     /// The verdict on a property of which no violation was found: undefined behaviour weighs more than a
     /// bound, and a bound more than a sample.
     pub(crate) fn verdict(&self, net: &Net) -> Verdict {
@@ -67,6 +74,11 @@ impl Notes {
         {
             let limit = net.limit_of(bound);
             return Verdict::Unknown(StopReason::Bound { bound, limit, pos: data.pos });
+        }
+        if let Some(transition) = self.cut {
+            let bound = Bound::Indivisible;
+            let (limit, pos) = (net.limit_of(bound), net.transitions[transition].pos);
+            return Verdict::Unknown(StopReason::Bound { bound, limit, pos });
         }
         if let Some(transition) = self.sampled {
             let data = &net.transitions[transition];

@@ -6,7 +6,7 @@
 
 use pdnet_base::Idx as _;
 use pdnet_check::{Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
-use pdnet_space::StateId;
+use pdnet_space::{StateId, ThreadSet};
 
 use crate::budget::Budget;
 use crate::graph::Graph;
@@ -45,14 +45,14 @@ impl Explored {
         let joins = graph.model.net.join_places();
         let goes_on = self.going_on(graph, &before, budget)?;
         for (at, &state) in self.states.iter().enumerate() {
-            if !goes_on[at] || moves[at] == u64::MAX || graph.stutters(state) {
+            if !goes_on[at] || moves[at] == ThreadSet::ALL || graph.stutters(state) {
                 continue;
             }
             let compiled = graph.model.compiled;
             let now = graph.state(state);
             let stuck = now.live_threads() & !moves[at] & !compiled.threads_on(now, &joins);
-            if stuck != 0 {
-                let thread = i64::from(stuck.trailing_zeros());
+            if let Some(thread) = stuck.iter().next() {
+                let thread = thread as i64;
                 return Ok(Verdict::Violated(self.trace(graph, at, thread)));
             }
         }
@@ -61,7 +61,7 @@ impl Explored {
 
     fn progress(&self, graph: &Graph<'_>) -> Progress {
         // What the steps back will take is counted from the beginning.
-        let own = self.states.len() * (4 + 4 + 4 + 4 + 8 + 1 + 4) + self.n_edges * 4;
+        let own = self.states.len() * (4 + 4 + 4 + 4 + size_of::<ThreadSet>() + 1 + 4) + self.n_edges * 4;
         let (states, transitions) = (self.states.len() as u64, self.n_edges as u64);
         Progress { states, transitions, frontier: 0, memory_bytes: (graph.bytes() + own) as u64 }
     }
@@ -101,9 +101,10 @@ impl Explored {
     }
 
     /// For each state the threads that move in some continuation; all where not every continuation is known.
-    fn moving_threads(&self, graph: &Graph<'_>, before: &Predecessors) -> Vec<u64> {
-        let own = |&state: &StateId| if graph.is_notable(state) { u64::MAX } else { graph.enabled(state) };
-        let mut moves: Vec<u64> = self.states.iter().map(own).collect();
+    fn moving_threads(&self, graph: &Graph<'_>, before: &Predecessors) -> Vec<ThreadSet> {
+        let own =
+            |&state: &StateId| if graph.is_notable(state) { ThreadSet::ALL } else { graph.enabled(state) };
+        let mut moves: Vec<ThreadSet> = self.states.iter().map(own).collect();
         let mut queue: Vec<u32> = (0..before.n_states()).rev().collect();
         while let Some(at) = queue.pop() {
             let later = moves[at as usize];

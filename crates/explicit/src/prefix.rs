@@ -5,6 +5,7 @@ use pdnet_check::{StopReason, Trace};
 use pdnet_logic::{AutState, Automaton};
 
 use crate::budget::Budget;
+use crate::graph::Movers;
 use crate::lasso::{firings, prefix_end};
 use crate::product::{Expansion, Product};
 use crate::scc::components;
@@ -40,18 +41,18 @@ pub(crate) fn search(
     budget: &mut Budget<'_>,
 ) -> Result<Option<Trace>, StopReason> {
     // Nodes are numbered as they are found, which is the order of a breadth-first search.
-    let mut parents: Vec<(u32, u8)> = vec![(0, 0)];
+    let mut parents: Vec<(u32, Movers)> = vec![(0, Movers::NOBODY)];
     let mut edges = Vec::new();
     let mut node: u32 = 0;
     while (node as usize) < parents.len() {
         edges.clear();
-        product.search_bytes = parents.capacity() * size_of::<(u32, u8)>();
+        product.search_bytes = parents.capacity() * size_of::<(u32, Movers)>();
         if product.expand(node, &mut edges, budget)? == Expansion::Accepted {
             let mut path = Vec::new();
             let mut at = node;
             while at != 0 {
-                let (parent, mover) = parents[at as usize];
-                path.push((product.state(parent), mover, product.state(at)));
+                let (parent, movers) = parents[at as usize];
+                path.push((product.state(parent), movers, product.state(at)));
                 at = parent;
             }
             path.reverse();
@@ -59,7 +60,7 @@ pub(crate) fn search(
         }
         for edge in &edges {
             if edge.target as usize == parents.len() {
-                parents.push((node, edge.mover));
+                parents.push((node, edge.movers));
             }
         }
         node += 1;

@@ -5,15 +5,12 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use pdnet_base::Idx as _;
 use pdnet_check::{Progress, StopReason};
 use pdnet_logic::{AutState, Automaton};
-use pdnet_space::{Atoms, StateId};
+use pdnet_space::{Atoms, StateId, ThreadSet};
 
 use crate::budget::Budget;
 use crate::continuation::Continuations;
-use crate::graph::{Graph, full};
+use crate::graph::{Graph, Movers, full};
 use crate::notes::Notes;
-
-/// The thread of an edge on which none moves, because the state repeats.
-pub(crate) const NOBODY: u8 = u8::MAX;
 
 /// An edge of the product.
 #[derive(Clone, Copy, Debug)]
@@ -21,15 +18,8 @@ pub(crate) struct Edge {
     pub(crate) target: u32,
     /// The acceptance sets of the automaton's edge.
     pub(crate) acceptance: u32,
-    /// The thread that moves, or [`NOBODY`].
-    pub(crate) mover: u8,
-}
-
-impl Edge {
-    /// The thread that moves as a set.
-    pub(crate) const fn moved(self) -> u64 {
-        if self.mover == NOBODY { 0 } else { 1 << self.mover }
-    }
+    /// Who moves.
+    pub(crate) movers: Movers,
 }
 
 /// What became of an expansion.
@@ -142,12 +132,12 @@ impl<'p, 'a> Product<'p, 'a> {
             let acceptance = edge.acceptance;
             if stutters {
                 let target = self.node(state, edge.target, budget)?;
-                edges.push(Edge { target, acceptance, mover: NOBODY });
+                edges.push(Edge { target, acceptance, movers: Movers::NOBODY });
             }
             for successor in successors.clone() {
-                let (next, mover) = self.graph.edge(successor);
+                let (next, movers) = self.graph.edge(successor);
                 let target = self.node(next, edge.target, budget)?;
-                edges.push(Edge { target, acceptance, mover });
+                edges.push(Edge { target, acceptance, movers });
             }
         }
         self.n_edges += (edges.len() - first) as u64;
@@ -159,8 +149,8 @@ impl<'p, 'a> Product<'p, 'a> {
         self.nodes[node as usize].0
     }
 
-    /// The threads with an enabled transition in the state of an expanded node.
-    pub(crate) fn enabled(&self, node: u32) -> u64 {
+    /// The threads that can move in the state of an expanded node.
+    pub(crate) fn enabled(&self, node: u32) -> ThreadSet {
         self.graph.enabled(self.state(node))
     }
 

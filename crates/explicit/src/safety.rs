@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
-use pdnet_net::{Expr, Firing, Transition};
+use pdnet_net::{Expr, Transition};
 use pdnet_space::{Atoms, Forget, Outcome as StepOutcome, Races, StateId, StateStore};
 
 use crate::budget::{Budget, FIRINGS};
@@ -53,8 +53,8 @@ impl Goal {
 /// What breaks a goal in the state at hand.
 struct Hit {
     goal: usize,
-    /// The firing that does.
-    last: Option<Firing>,
+    /// The first transition of the firing that does, and that of its transitions which must not fire.
+    last: Option<(Transition, Transition)>,
     end: TraceEnd,
 }
 
@@ -66,10 +66,14 @@ pub(crate) struct Safety<'a> {
     verdicts: Vec<Option<Verdict>>,
     /// The transitions that some goal or note waits for.
     watched: IndexVec<Transition, bool>,
+    /// Those that were seen to fire, where somebody asks.
+    fired: Option<IndexVec<Transition, bool>>,
     store: StateStore,
     stepper: Stepper<'a>,
     parents: Vec<u32>,
     n_transitions: u64,
+    /// States in which a thread is in an atomic section.
+    n_inside: u64,
     notes: Notes,
     /// For the infinite runs that a violated invariant needs, where the net has assumptions.
     continuations: Option<(Graph<'a>, Continuations)>,
@@ -77,7 +81,33 @@ pub(crate) struct Safety<'a> {
 
 impl<'a> Safety<'a> {
     pub(crate) fn new(model: &'a Model<'a>, goals: Vec<Goal>) -> Self {
+        Self::with(model, goals, false)
+    }
+
+    /// The transitions that fire in no run.
+    ///
+    /// # Errors
+    /// Where not all runs are known.
+    pub(crate) fn unreached(
+        model: &'a Model<'a>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<Transition>, StopReason> {
+        budget.search();
+        let mut search = Self::with(model, Vec::new(), true);
+        search.explore(budget)?;
+        if let Verdict::Unknown(reason) = search.notes.verdict(model.net) {
+            return Err(reason);
+        }
+        let fired = search.fired.unwrap_or_default();
+        Ok(fired.iter_enumerated().filter(|(_, fires)| !**fires).map(|(transition, _)| transition).collect())
+    }
+
+    /// With `asks_all`, all transitions are watched, and those that fire are kept.
+    fn with(model: &'a Model<'a>, goals: Vec<Goal>, asks_all: bool) -> Self {
         let mut watched = model.notable.clone();
+        if asks_all {
+            watched.iter_mut().for_each(|watched| *watched = true);
+        }
         let mut seen: Vec<Transition> = Vec::new();
         for goal in &goals {
             match goal {
@@ -105,9 +135,11 @@ impl<'a> Safety<'a> {
             verdicts: vec![None; goals.len()],
             goals,
             watched,
+            fired: asks_all.then(|| IndexVec::filled(false, model.net.transitions.len())),
             store: StateStore::new(model.compiled),
             parents: Vec::new(),
             n_transitions: 0,
+            n_inside: 0,
             notes: Notes::default(),
             continuations: None,
         }
@@ -117,7 +149,8 @@ impl<'a> Safety<'a> {
     pub(crate) fn check(mut self, budget: &mut Budget<'_>) -> Vec<Outcome> {
         let search = budget.search();
         let stopped = self.explore(budget).err();
-        let stats = budget.stats(&search, &self.progress(self.parents.len()));
+        let mut stats = budget.stats(&search, &self.progress(self.parents.len()));
+        stats.states_outside = Some(stats.states - self.n_inside);
         let rest = match stopped {
             None => self.notes.verdict(self.model.net),
             Some(reason) => Verdict::Unknown(reason),
@@ -138,10 +171,13 @@ impl<'a> Safety<'a> {
         let initial = self.stepper.stored(&compiled.initial());
         self.store.insert(&initial).map_err(|_| full())?;
         self.parents.push(0);
+        self.n_inside += u64::from(compiled.is_in_section(&initial));
         budget.allow_states(1)?;
         let (mut position, mut is_scouted) = (0, false);
         let mut hits: Vec<Hit> = Vec::new();
-        while position < self.parents.len() && self.verdicts.iter().any(Option::is_none) {
+        while position < self.parents.len()
+            && (self.fired.is_some() || self.verdicts.iter().any(Option::is_none))
+        {
             budget.tick(|| self.progress(position))?;
             let id = StateId::new(position);
             self.stepper.load(&self.store, id);
@@ -189,7 +225,8 @@ impl<'a> Safety<'a> {
         let parent = id.index() as u32;
         let (mut n_enabled, mut stop) = (0_u64, None);
         let n_transitions = self.n_transitions;
-        let Self { model, goals, verdicts, watched, store, stepper, parents, notes, .. } = self;
+        let Self { model, goals, verdicts, watched, fired, store, stepper, parents, notes, n_inside, .. } =
+            self;
         let mut n_steps = 0;
         let result = stepper.for_each(|step, next, taken| {
             n_enabled += 1;
@@ -200,24 +237,32 @@ impl<'a> Safety<'a> {
                     .look(&progress(parents.len(), n_transitions + n_enabled, id.index(), memory))
                     .err();
             }
-            if watched[step.transition] {
-                if model.notable[step.transition] {
-                    notes.add(model.net, step.transition);
+            for transition in step.transitions().filter(|&transition| watched[transition]) {
+                if model.notable[transition] {
+                    notes.add(model.net, transition);
+                }
+                if let Some(fired) = fired {
+                    fired[transition] = true;
                 }
                 for (goal, data) in goals.iter().enumerate() {
                     if let Goal::NeverFires(fires) = data
-                        && fires[step.transition]
+                        && fires[transition]
                         && verdicts[goal].is_none()
                     {
-                        hits.push(Hit { goal, last: Some(step.firing()), end: TraceEnd::Any });
+                        let last = Some((step.transition, transition));
+                        hits.push(Hit { goal, last, end: TraceEnd::Any });
                     }
                 }
+            }
+            if step.is_cut {
+                notes.add_cut(step.transition);
             }
             if step.outcome == StepOutcome::State {
                 match store.insert(next) {
                     Ok((_, false)) => {}
                     Ok((_, true)) => {
                         parents.push(parent);
+                        *n_inside += u64::from(model.compiled.is_in_section(next));
                         stop = stop.take().or(budget.allow_states(parents.len()).err());
                     }
                     Err(_) => stop = Some(full()),
@@ -298,7 +343,7 @@ impl<'a> Safety<'a> {
             self.stepper.go_to(&state);
         }
         let Hit { goal, last, mut end } = hit;
-        prefix.extend(last.and_then(|last| self.stepper.find_firing(last.transition)));
+        prefix.extend(last.and_then(|(first, fires)| self.stepper.find_firing(first, fires)));
         if let (TraceEnd::Race(found), Goal::NoRace(races)) = (&mut end, &mut self.goals[goal])
             && let Some(race) = self.stepper.race(races)
         {

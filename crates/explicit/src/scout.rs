@@ -77,7 +77,7 @@ fn run(model: &Model<'_>, goal: &mut Goal, mut order: Order) -> Option<Vec<Firin
         let mut found = None;
         let mut best: Option<Choice> = None;
         let walked = stepper.for_each(|step, next, _| {
-            if matches!(goal, Goal::NeverFires(fires) if fires[step.transition]) {
+            if matches!(goal, Goal::NeverFires(fires) if step.transitions().any(|transition| fires[transition])) {
                 found = Some(step.firing());
                 return ControlFlow::Break(());
             }

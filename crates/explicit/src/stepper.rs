@@ -9,7 +9,7 @@ use pdnet_space::{
     Unsupported,
 };
 
-use crate::graph::Model;
+use crate::graph::{Model, Movers};
 
 /// The reduction *local steps first* for a search that watches these transitions, may look for deadlocks, and
 /// looks at the atoms of these properties; nothing where it cannot be used.
@@ -114,11 +114,11 @@ impl<'a> Stepper<'a> {
         error.map_or(Ok(()), Err)
     }
 
-    /// A firing of the transition in the current state.
-    pub(crate) fn find_firing(&mut self, transition: Transition) -> Option<Firing> {
+    /// A firing in the current state that begins with the one transition and fires the other.
+    pub(crate) fn find_firing(&mut self, first: Transition, fires: Transition) -> Option<Firing> {
         let mut found = None;
         let _ = self.successors.for_each(|step, _| {
-            if step.transition == transition {
+            if step.transition == first && step.transitions().any(|transition| transition == fires) {
                 found = Some(step.firing());
                 return ControlFlow::Break(());
             }
@@ -161,14 +161,19 @@ impl<'a> Stepper<'a> {
         found.map(|state| (firings, state))
     }
 
-    /// The firings of the first way from the current state to the other, by the thread if one is named.
+    /// The firings of the first way from the current state to the other, by the threads if they are named.
     /// Firings are not stored: a trace has few steps, and a search has many.
-    pub(crate) fn find(&mut self, store: &mut StateStore, thread: Option<u32>, to: StateId) -> Vec<Firing> {
+    pub(crate) fn find(
+        &mut self,
+        store: &mut StateStore,
+        movers: Option<Movers>,
+        to: StateId,
+    ) -> Vec<Firing> {
         let mut found = Vec::new();
         let Self { ample, successors, ahead, .. } = self;
         ahead.start_near(successors.current());
         let _ = successors.for_each_first(ample.as_ref(), |step, next| {
-            if step.outcome == Outcome::Pruned || thread.is_some_and(|thread| thread != step.thread) {
+            if step.outcome == Outcome::Pruned || movers.is_some_and(|movers| movers != Movers::of(step)) {
                 return ControlFlow::Continue(());
             }
             ahead.go_to(next);

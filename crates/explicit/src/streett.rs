@@ -51,10 +51,10 @@ pub(crate) fn refine(
             continue;
         }
         let starved = summary.starved(Fairness::Strong);
-        if starved == 0 {
+        if starved.is_empty() {
             return Ok(Some(nodes));
         }
-        let stays = |at: usize| product.enabled(nodes[at]) & starved == 0;
+        let stays = |at: usize| (product.enabled(nodes[at]) & starved).is_empty();
         for (at, targets) in successors.iter_mut().enumerate() {
             if stays(at) {
                 targets.retain(|&target| stays(target));

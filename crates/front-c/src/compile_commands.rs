@@ -7,7 +7,7 @@ use pdnet_source::{Diagnostic, SourceMap, Span, nearest_name};
 
 use crate::json::{self, Json, Value};
 use crate::types::DataModel;
-use crate::{Input, Options, input};
+use crate::{Input, Options};
 
 /// The name of the file that build systems write.
 const FILE_NAME: &str = "compile_commands.json";
@@ -24,7 +24,7 @@ pub fn compile_commands(
     options: &Options,
 ) -> Result<Vec<Input>, Vec<Diagnostic>> {
     let path = if path.is_dir() { path.join(FILE_NAME) } else { path.to_path_buf() };
-    let file = input::read(map, &path).map_err(|error| vec![error])?;
+    let file = pdnet_cpp::read(map, &path, crate::load::C_FILE).map_err(|error| vec![error])?;
     let json = json::parse(file, &map.file(file).text).map_err(|error| vec![error])?;
     let entries = entries(&json, &path)?;
     let mut errors = Vec::new();

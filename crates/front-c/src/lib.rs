@@ -11,18 +11,15 @@ mod annotations;
 mod compile_commands;
 mod dump;
 mod headers;
-mod input;
 mod json;
 mod library;
 mod link;
 mod load;
 mod lower;
 mod parse;
-mod positions;
 mod prepass;
 mod preprocess;
 mod sema;
-mod token;
 pub mod tree;
 pub mod types;
 

@@ -10,7 +10,6 @@ mod renumber;
 use pdnet_base::{FxHashMap, IndexVec};
 use pdnet_source::{Diagnostic, File, SourceMap, Span, nearest_name};
 
-use crate::input;
 use crate::sema::Unit;
 use crate::tree::{Function, FunctionData, Linkage, Program, Storage, Variable, VariableData};
 use crate::types::{FunctionType, QualType, Type};
@@ -61,7 +60,7 @@ fn no_main(program: &Program, file: File, n_units: usize) -> Diagnostic {
     };
     let label =
         if n_units > 1 { "no `main` in this file, nor in the others" } else { "no `main` in this file" };
-    diagnostic.at(input::start_of(file), label)
+    diagnostic.at(pdnet_cpp::start_of(file), label)
 }
 
 /// What a name with external linkage means.

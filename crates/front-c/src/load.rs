@@ -3,17 +3,21 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use pdnet_cpp::{FileKind, Positions};
 use pdnet_source::{Diagnostic, File, Severity, SourceMap};
 
 use crate::annotations::{self, Annotation};
-use crate::positions::Positions;
 use crate::sema::Unit;
 use crate::types::DataModel;
-use crate::{acsl, input, library, link, parse, prepass, preprocess, sema, tree};
+use crate::{acsl, library, link, parse, prepass, preprocess, sema, tree};
 
 /// Stack for the recursive parser and the type checker. The limits on nesting are chosen so that this
 /// is enough in a debug build; the memory is only touched as far as it is needed.
 const STACK_SIZE: usize = 256 << 20;
+
+/// What we expect to read.
+pub(crate) const C_FILE: FileKind =
+    FileKind { short: "a C file", long: "a C source file (`.c`) or a preprocessed one (`.i`)" };
 
 /// How to read C.
 #[derive(Clone, Debug, Default)]
@@ -130,7 +134,7 @@ fn link_units(
 }
 
 fn load_unit(map: &mut SourceMap, path: &Path, options: &Options) -> Result<LoadedUnit, Vec<Diagnostic>> {
-    let file = input::read(map, path).map_err(|diagnostic| vec![diagnostic])?;
+    let file = pdnet_cpp::read(map, path, C_FILE).map_err(|diagnostic| vec![diagnostic])?;
     if path.extension().is_some_and(|extension| extension == "i") {
         return preprocessed_unit(map, file, options);
     }
@@ -140,6 +144,7 @@ fn load_unit(map: &mut SourceMap, path: &Path, options: &Options) -> Result<Load
     let source = preprocess::Source { file, path, instead: uncovered.as_deref() };
     let text = preprocess::preprocess(map, source, options)?;
     let mut positions = Positions::new(text, &map.file(file).name.clone(), None);
+    positions.set_own_headers(preprocess::overlay_text);
     positions.set_file(&path.display().to_string(), file);
     if let Some(uncovered) = uncovered {
         positions.set_uncovered(file, uncovered);
@@ -171,7 +176,7 @@ fn refuse_empty(map: &SourceMap, file: File) -> Result<(), Vec<Diagnostic>> {
     }
     Err(vec![
         Diagnostic::error("no-main", format!("`{}` is empty", data.name))
-            .at(input::start_of(file), "no function `main` here")
+            .at(pdnet_cpp::start_of(file), "no function `main` here")
             .help("give a C program with a function `main`"),
     ])
 }

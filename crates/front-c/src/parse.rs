@@ -2,11 +2,11 @@
 
 use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
+use pdnet_cpp::Positions;
 use pdnet_source::{Diagnostic, SourceMap, nearest_name};
 
 use crate::acsl::MARKER;
 use crate::headers::header_of;
-use crate::positions::Positions;
 use crate::prepass::{Prepared, closing, is_keyword, original_name};
 
 /// What is said of a token where nothing is known of what should stand there.

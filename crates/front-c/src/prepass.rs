@@ -13,8 +13,8 @@ mod words;
 use pdnet_source::Diagnostic;
 
 use crate::acsl::MARKER;
-use crate::token::{Token, TokenKind};
 use brackets::{find_stray_tokens, match_brackets};
+use pdnet_cpp::{Token, TokenKind};
 use words::{plain_escapes, replacement};
 
 pub(crate) use brackets::closing;
@@ -494,7 +494,7 @@ fn ends_operand(word: &str, is_name: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token::lex;
+    use pdnet_cpp::lex;
 
     #[track_caller]
     fn assert_rewritten(source: &str, expected: &str) {

@@ -25,10 +25,10 @@ mod stmt;
 use lang_c::ast;
 use lang_c::span::{Node, Span as TextSpan};
 use pdnet_base::{FxHashMap, FxHashSet, Idx as _, IndexVec};
+use pdnet_cpp::Positions;
 use pdnet_source::{Diagnostic, File, Severity, SourceMap, Span, nearest_name};
 
 use crate::headers::header_of;
-use crate::positions::Positions;
 use crate::prepass::Prepared;
 use crate::tree::{Expr, ExprKind, Function, Lvalue, Program, Variable};
 use crate::types::{DataModel, QualType, Type};

@@ -2,8 +2,25 @@
 //!
 //! | file | what it does |
 //! | --- | --- |
+//! | `load.rs` | the way from a file to the tree |
+//! | `preprocess.rs` | macros and includes |
+//! | `lexer.rs` | words |
+//! | `parser.rs` and below | from words to the tree, names resolved on the way |
+//! | `names.rs` | what names mean |
+//! | `dump.rs` | the tree as text, for tests |
 //! | `tree.rs` | the model with names resolved; what the syntax makes and the lowering takes |
 
 #![forbid(unsafe_code)]
 
+mod dump;
+mod lexer;
+mod load;
+mod names;
+mod parser;
+mod preprocess;
 pub mod tree;
+
+pub use dump::{dump, dump_expr};
+pub use load::{Loaded, Options, load, load_text, parse_formula};
+pub use names::Names;
+pub use parser::TREE_DEPTH_LIMIT;

@@ -77,7 +77,8 @@ pub(crate) enum Cause {
 /// All threads that are neither ended nor able to move in the last marking of the run.
 pub(crate) fn blocked_threads(net: &Net, marking: &Marking, steps: &[Step]) -> Vec<Blocked> {
     let interpreter = Interpreter::new(net);
-    let can_move: Vec<i64> = interpreter.enabled(marking).iter().map(pdnet_net::Firing::thread).collect();
+    let enabled = interpreter.enabled(marking);
+    let can_move: Vec<i64> = enabled.iter().flat_map(|firing| interpreter.movers(firing)).collect();
     let mut blocked = Vec::new();
     for (thread, depth, place) in innermost_frames(net, marking) {
         if !can_move.contains(&thread) {

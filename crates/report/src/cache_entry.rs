@@ -160,6 +160,7 @@ impl Content {
             violation: self.trace.map(trace_of),
             stats: Stats {
                 states: self.stats.states,
+                states_outside: None,
                 transitions: self.stats.transitions,
                 seconds: time.as_secs_f64(),
                 peak_memory_bytes: self.stats.peak_memory_bytes,
@@ -224,7 +225,13 @@ mod tests {
     }
 
     fn entry(violation: Option<Trace>) -> CacheEntry {
-        let stats = Stats { states: 7, transitions: 9, seconds: 0.000_003, peak_memory_bytes: 12 };
+        let stats = Stats {
+            states: 7,
+            states_outside: None,
+            transitions: 9,
+            seconds: 0.000_003,
+            peak_memory_bytes: 12,
+        };
         let word = |text: &str| text.to_owned();
         CacheEntry { version: word("1"), build: word("b"), fingerprint: word("f"), violation, stats }
     }

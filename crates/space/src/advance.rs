@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 use pdnet_net::Firing;
 
 use crate::ample::{Ample, Tally};
-use crate::{State, Successors, Unsupported};
+use crate::{State, Successors, ThreadSet, Unsupported};
 
 impl Successors<'_> {
     /// Makes ready to walk on from states that are some steps away from this one.
     pub fn start_near(&mut self, state: &State) {
         self.current.copy_from(state);
         self.next.copy_from(state);
-        self.plans.dirty = u64::MAX;
+        self.plans.dirty = ThreadSet::ALL;
         match &mut self.ahead {
             Some(ahead) => ahead.copy_from(state),
             None => self.ahead = Some(state.clone()),
@@ -44,7 +44,7 @@ impl Successors<'_> {
             return Ok(false);
         }
         let movable = self.movable();
-        let is_alone = movable.count_ones() == 1;
+        let is_alone = movable.len() == 1;
         let mut first = if is_alone {
             movable
         } else {
@@ -54,9 +54,7 @@ impl Successors<'_> {
         let n_before = trace.as_ref().map_or(0, |trace| trace.len());
         let mut has_moved = false;
         self.error = None;
-        while first != 0 && !has_moved {
-            let thread = first.trailing_zeros() as usize;
-            first &= first - 1;
+        while !has_moved && let Some(thread) = first.pop() {
             let (mut tally, mut is_silent) = (Tally::new(&self.plans, thread), true);
             let _ = self.expand_thread(thread, &mut |step, state| {
                 tally.add(ample, step.transition);

@@ -3,9 +3,9 @@
 use pdnet_base::IndexVec;
 use pdnet_net::{ArcData, Effect, Expr, Net, Place, PlaceForm, Scope, Transition, TransitionData};
 
-use crate::State;
 use crate::footprint::{Moves, Shared, Touch, closing, moves, waits};
 use crate::layout::{Layout, word_place};
+use crate::{State, ThreadSet};
 
 /// What a search looks at beside whether steps are enabled.
 #[derive(Clone, Debug, Default)]
@@ -92,6 +92,23 @@ impl Observed {
 /// that does. That frame is never taken without being put back (such steps are not taken first either), so that it moves along a cycle of the graph of
 /// moves, which by 4 has a step that is not taken first.
 ///
+/// *Partners.* A step may move the frame of another thread too, from a place that then is touched by all steps
+/// that move a frame there or away from there, and by whoever stands there (it can be moved). So a thread that a partner
+/// could move, now or ever, is not chosen without all who could do that, and a step that needs a partner not without
+/// the thread that stands there. Who moves is then as in the argument above: moves by others are steps outside of the
+/// set, which do not touch where its members stand. The graph of moves has the moves of partners, too.
+///
+/// *Ranks.* All transitions out of the place of a frame of t are next steps, whatever their rank, so that by 1 nobody
+/// else changes which of them is the lowest.
+///
+/// *Late steps.* Those of t itself are next steps like others. As long as t has not moved in σ, its step α, which is
+/// not late, is enabled, so that no late step of another thread is in that part of σ; nor is one in σ where t does not
+/// move, except that a thread inside of an atomic section could take one, which is why such nets are left alone
+/// unless sections are lost. Steps that are not late do not depend on which others are enabled.
+///
+/// *Sections that are lost.* Whether a thread o in its section loses it depends on which of o's steps are
+/// enabled, and thus, by 1, not on whether t has moved.
+///
 /// What is preserved, therefore:
 /// - *transitions that can fire*, those without successor among them (a failed assertion, undefined behaviour,
 ///   a bound, a failed assumption), since σ may be any finite run up to them;
@@ -114,10 +131,13 @@ pub struct Ample {
 }
 
 impl Ample {
-    /// Looks at the arcs of a net. Nothing where threads touch the frames of other threads, beside starting
-    /// them: then the frames of a thread say nothing of its future.
+    /// Looks at the arcs of a net. Nothing where threads look at the frames of other threads, beside starting
+    /// and meeting them: then the frames of a thread say nothing of its future.
     #[must_use]
     pub fn new(net: &Net, observed: &Observed) -> Option<Self> {
+        if !goes_by_arcs(net) {
+            return None;
+        }
         let all_moves: Option<Vec<Moves>> = net.transitions.iter().map(|data| moves(net, data)).collect();
         let all_moves: IndexVec<Transition, Moves> = IndexVec::from(all_moves?);
         let shared = Shared::new(net, observed.deadlocks);
@@ -160,9 +180,13 @@ impl Ample {
             ample.is_wait[transition] = shared.ends_are_final && waits(net, data);
             let plan = &mut ample.plans[data.source()?];
             plan.next = plan.next.join(touches[transition]);
-            plan.future = plan.next;
             plan.is_start |= ample.is_first[transition];
             plan.n_waits += u32::from(ample.is_wait[transition]);
+        }
+        for place in net.places.indices() {
+            let plan = &mut ample.plans[place];
+            plan.next = plan.next.join(shared.exposure(place));
+            plan.future = plan.next;
         }
         ample.find_futures(net, &all_moves);
         Some(ample)
@@ -192,31 +216,32 @@ impl Ample {
 
     /// The threads that fulfil 1, as a set. Looks again at those threads that may differ from the state for
     /// which the plans were made.
-    pub(crate) fn independent(&self, layout: &Layout, state: &State, plans: &mut Plans) -> u64 {
+    pub(crate) fn independent(&self, layout: &Layout, state: &State, plans: &mut Plans) -> ThreadSet {
         plans.of_thread.resize(state.threads.len(), Plan::default());
-        let mut dirty = plans.dirty & (u64::MAX >> (64 - state.threads.len().clamp(1, 64)));
-        plans.dirty = 0;
-        while dirty != 0 {
-            let thread = dirty.trailing_zeros() as usize;
-            dirty &= dirty - 1;
+        // Beyond those that ever lived there is nothing to look at.
+        let n_threads = state.n_threads;
+        let dirty = std::mem::take(&mut plans.dirty);
+        for thread in dirty.iter().take_while(|&thread| thread < n_threads) {
             plans.of_thread[thread] = self.plan(layout, &state.threads[thread]);
         }
         let (mut once, mut twice) = (Touch::default(), Touch::default());
-        for thread in threads(state.live) {
+        for thread in state.live.iter() {
             let future = plans.of_thread[thread].future;
             twice.reads |= once.reads & future.reads;
             twice.writes |= once.writes & future.writes;
             once = once.join(future);
         }
-        let mut found = 0;
-        for thread in threads(state.live) {
+        let mut found = ThreadSet::NONE;
+        for thread in state.live.iter() {
             let plan = &plans.of_thread[thread];
             // What the others touch: all that is not this thread's alone.
             let others = Touch {
                 reads: once.reads & !plan.future.reads | twice.reads,
                 writes: once.writes & !plan.future.writes | twice.writes,
             };
-            found |= u64::from(plan.is_start && !plan.next.conflicts(others)) << thread;
+            if plan.is_start && !plan.next.conflicts(others) {
+                found.insert(thread);
+            }
         }
         found
     }
@@ -227,26 +252,27 @@ impl Ample {
     /// or a member waits for its end, it joins.
     pub(crate) fn find_groups(state: &State, plans: &mut Plans) {
         let Plans { of_thread, awaited, rivals, groups, .. } = plans;
-        rivals.resize(of_thread.len(), 0);
+        rivals.resize(of_thread.len(), ThreadSet::NONE);
         groups.clear();
-        for thread in threads(state.live) {
+        for thread in state.live.iter() {
             let next = of_thread[thread].next;
             let is_rival = |&other: &usize| other != thread && next.conflicts(of_thread[other].future);
-            let itself = 1 << thread | awaited[thread] & state.live;
-            rivals[thread] = threads(state.live).filter(is_rival).fold(itself, |set, at| set | 1 << at);
+            let itself = ThreadSet::single(thread) | awaited[thread] & state.live;
+            let found = state.live.iter().filter(is_rival);
+            rivals[thread] = found.fold(itself, |set, at| set | ThreadSet::single(at));
         }
-        for thread in threads(state.live).filter(|&thread| of_thread[thread].is_start) {
-            let (mut group, mut seen) = (1_u64 << thread, 0);
+        for thread in state.live.iter().filter(|&thread| of_thread[thread].is_start) {
+            let (mut group, mut seen) = (ThreadSet::single(thread), ThreadSet::NONE);
             while group != seen {
                 let fresh = group & !seen;
                 seen = group;
-                group = threads(fresh).fold(group, |set, member| set | rivals[member]);
+                group = fresh.iter().fold(group, |set, member| set | rivals[member]);
             }
             if group != state.live && !groups.contains(&group) {
                 groups.push(group);
             }
         }
-        groups.sort_by_key(|group| group.count_ones());
+        groups.sort_by_key(|group| group.len());
     }
 
     /// What a thread can do, given its words.
@@ -284,12 +310,12 @@ struct Plan {
 pub(crate) struct Plans {
     of_thread: Vec<Plan>,
     /// The threads whose plans are out of date.
-    pub(crate) dirty: u64,
+    pub(crate) dirty: ThreadSet,
     /// For each thread those whose end it waits for.
-    pub(crate) awaited: Vec<u64>,
+    pub(crate) awaited: Vec<ThreadSet>,
     /// For each thread those that may ever touch what it touches next, or enable it, and itself.
-    rivals: Vec<u64>,
-    pub(crate) groups: Vec<u64>,
+    rivals: Vec<ThreadSet>,
+    pub(crate) groups: Vec<ThreadSet>,
     /// What was found of the threads that were looked at.
     pub(crate) tallies: Vec<Tally>,
 }
@@ -303,22 +329,13 @@ impl Plans {
     pub(crate) const fn new() -> Self {
         Self {
             of_thread: Vec::new(),
-            dirty: u64::MAX,
+            dirty: ThreadSet::ALL,
             awaited: Vec::new(),
             rivals: Vec::new(),
             groups: Vec::new(),
             tallies: Vec::new(),
         }
     }
-}
-
-/// The members of a set of threads.
-pub(crate) fn threads(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let thread = (set != 0).then(|| set.trailing_zeros() as usize);
-        set &= set.wrapping_sub(1);
-        thread
-    })
 }
 
 /// The steps of one thread, as they are found.
@@ -367,6 +384,14 @@ impl Tally {
     pub(crate) const fn is_single(&self) -> bool {
         self.n_steps == 1
     }
+}
+
+/// Whether the argument above holds for the steps of a net. Not where a step may be a sequence of steps, of which
+/// the places in front of it say too little; nor where a thread that cannot lose its atomic section may take a
+/// late step although another one could take a usual one.
+fn goes_by_arcs(net: &Net) -> bool {
+    let has_late = net.transitions.iter().any(|data| data.late);
+    net.indivisible.is_none() && !(has_late && net.atomic.is_some() && !net.atomic_yields)
 }
 
 /// Whether the transition enters or leaves an atomic section, which decides who may move.

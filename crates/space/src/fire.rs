@@ -61,7 +61,7 @@ impl Successors<'_> {
                     let bit = layout.thread_bit(self.registers[0]).unwrap_or(0);
                     self.insert(done, bit)?;
                 }
-                if self.next.live == 0 {
+                if self.next.live.is_empty() {
                     self.end_process();
                 }
                 Ok(())
@@ -77,6 +77,9 @@ impl Successors<'_> {
         match *consume {
             Consume::Frame { thread, depth } => {
                 let token = (self.value(thread), self.value(depth));
+                if token == (self.registers[0], self.registers[1]) {
+                    return Err("a frame that is its own partner");
+                }
                 if !self.taken.contains(&token) {
                     self.taken.push(token);
                 }
@@ -185,8 +188,7 @@ impl Successors<'_> {
 
     fn end_process(&mut self) {
         let layout = &self.compiled.layout;
-        while self.next.live != 0 {
-            let thread = self.next.live.trailing_zeros() as usize;
+        for thread in self.next.live.iter() {
             self.next.clear_frames(layout, thread);
         }
         if let Some(ended) = layout.ended {

@@ -2,26 +2,26 @@
 
 use std::ops::ControlFlow;
 
-use crate::ample::{Ample, Tally, threads};
+use crate::ample::{Ample, Tally};
 use crate::layout::word_place;
 use crate::transition::{Binding, Member, Part, Rule};
-use crate::{State, Step, Successors};
+use crate::{State, Step, Successors, ThreadSet};
 
 impl Successors<'_> {
     /// Shows the firings of threads that may be enough, and takes them out of the set. Says whether they are.
     pub(crate) fn expand_first(
         &mut self,
         ample: &Ample,
-        movable: &mut u64,
+        movable: &mut ThreadSet,
         visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
     ) -> ControlFlow<(), bool> {
-        self.plans.dirty = u64::MAX;
+        self.plans.dirty = ThreadSet::ALL;
         let first = ample.independent(&self.compiled.layout, &self.current, &mut self.plans);
         self.plans.tallies.clear();
         self.plans.tallies.resize(self.current.threads.len(), Tally::NONE);
-        for thread in threads(first) {
+        for thread in first.iter() {
             self.expand_tallied(ample, thread, visit)?;
-            *movable &= !(1 << thread);
+            movable.remove(thread);
             if self.plans.tallies[thread].is_enough() {
                 return ControlFlow::Continue(true);
             }
@@ -30,11 +30,11 @@ impl Successors<'_> {
         Ample::find_groups(&self.current, &mut self.plans);
         for position in 0..self.plans.groups.len() {
             let group = self.plans.groups[position];
-            for thread in threads(group & *movable) {
+            for thread in (group & *movable).iter() {
                 self.expand_tallied(ample, thread, visit)?;
             }
             *movable &= !group;
-            let tallies = threads(group).map(|thread| self.plans.tallies[thread]);
+            let tallies = group.iter().map(|thread| self.plans.tallies[thread]);
             if tallies.fold(Tally::NONE, Tally::join).is_enough_together() {
                 return ControlFlow::Continue(true);
             }
@@ -46,8 +46,8 @@ impl Successors<'_> {
     fn find_awaited(&mut self, ample: &Ample) {
         let compiled = self.compiled;
         self.plans.awaited.clear();
-        self.plans.awaited.resize(self.current.threads.len(), 0);
-        for thread in threads(self.current.live) {
+        self.plans.awaited.resize(self.current.threads.len(), ThreadSet::NONE);
+        for thread in self.current.live.iter() {
             if !self.plans.waits(thread) {
                 continue;
             }
@@ -66,9 +66,9 @@ impl Successors<'_> {
 
     /// The threads for whose end a rule waits that is bound in one way only: none where all have ended, every
     /// thread where that cannot be told.
-    fn awaited(&mut self, rule: &Rule) -> u64 {
-        let Some(done) = self.compiled.layout.done else { return u64::MAX };
-        let mut awaited = 0;
+    fn awaited(&mut self, rule: &Rule) -> ThreadSet {
+        let Some(done) = self.compiled.layout.done else { return ThreadSet::ALL };
+        let mut awaited = ThreadSet::NONE;
         for binding in &rule.bindings {
             match binding {
                 Binding::Read { var, cells, key, when } => {
@@ -77,14 +77,15 @@ impl Successors<'_> {
                 }
                 Binding::Member(Member { offset, thread: Part::Is(thread), .. }) if *offset == done => {
                     let thread = self.value(*thread);
-                    let Some(bit) = self.compiled.layout.thread_bit(thread) else { return u64::MAX };
-                    let bit = bit.cast_unsigned();
-                    if self.current.globals[done].cast_unsigned() & bit == 0 {
-                        awaited |= if self.current.live & bit == 0 { u64::MAX } else { bit };
+                    let Some(bit) = self.compiled.layout.thread_bit(thread) else { return ThreadSet::ALL };
+                    if self.current.globals[done] & bit == 0 {
+                        let one = ThreadSet::of_number(thread);
+                        let is_live = !(self.current.live & one).is_empty();
+                        awaited |= if is_live { one } else { ThreadSet::ALL };
                     }
                 }
                 Binding::Frame { .. } | Binding::Member(_) | Binding::Count { .. } | Binding::Absent(_) => {}
-                Binding::Choose { .. } => return u64::MAX,
+                Binding::Choose { .. } => return ThreadSet::ALL,
             }
         }
         awaited

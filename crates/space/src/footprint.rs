@@ -27,7 +27,7 @@ impl Touch {
 }
 
 /// What a transition does to frames. All of them are of the moving thread, except that the bottom frame of a
-/// thread without frames may be put.
+/// thread without frames may be put, and that frames of partners may be moved or taken away.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Moves {
     /// A frame goes from one place to another.
@@ -50,6 +50,8 @@ pub(crate) struct Shared<'a> {
     bits: IndexVec<Place, u128>,
     /// For each function, the bits of those cells of its frames that other threads touch too.
     frame_bits: IndexVec<Function, u128>,
+    /// The bits of all places from which a partner's frame is taken.
+    meeting_bits: u128,
     /// Transitions only ask whether a thread is among the ended ones. Then the end of a thread takes nothing
     /// from anybody, and happens once for each thread.
     pub(crate) ends_are_final: bool,
@@ -60,6 +62,9 @@ impl<'a> Shared<'a> {
     /// Cells of a thread or a frame are its own where every arc names them by the thread that moves, or by a
     /// thread whose bottom frame the same transition puts: that thread has no frame yet, so that it is none of
     /// those that could move. All other places that some transition changes are shared.
+    ///
+    /// A frame place is shared where a partner's frame is taken from it: every step that moves a frame there
+    /// or away from there writes it.
     ///
     /// Where deadlocks matter, the end of a thread is taken to read who is in an atomic section.
     pub(crate) fn new(net: &'a Net, deadlocks: bool) -> Self {
@@ -98,19 +103,28 @@ impl<'a> Shared<'a> {
             net,
             bits: IndexVec::filled(0, net.places.len()),
             frame_bits: IndexVec::filled(0, net.functions.len()),
+            meeting_bits: 0,
             ends_are_final,
             deadlocks,
         };
         let mut n_shared = 0;
+        let meetings = meeting_places(net);
         for (place, data) in net.places.iter_enumerated() {
             let scope = data.cells().map(|cells| cells.scope);
             // Cells of frames are changed also when the frame goes.
             let is_frame = matches!(scope, Some(Scope::Frame(_)));
-            if !is_shared[place] || net.is_frame_place(place) || !(is_changed[place] || is_frame) {
+            if net.is_frame_place(place) {
+                if !meetings[place] {
+                    continue;
+                }
+            } else if !is_shared[place] || !(is_changed[place] || is_frame) {
                 continue;
             }
             shared.bits[place] = 1 << (n_shared % u128::BITS);
             n_shared += 1;
+            if meetings[place] {
+                shared.meeting_bits |= shared.bits[place];
+            }
             if let Some(Scope::Frame(function)) = scope {
                 shared.frame_bits[function] |= shared.bits[place];
             }
@@ -146,10 +160,37 @@ impl<'a> Shared<'a> {
                 touch.reads |= bits(self.net.atomic.filter(|_| self.deadlocks));
                 touch.writes |= bits(self.net.done);
                 touch.writes |= self.frame_bits.iter().fold(0, |all, bits| all | bits);
+                touch.writes |= self.meeting_bits;
             }
         }
         touch
     }
+
+    /// What can happen to a frame that stands on the place without a step of its own thread: a partner takes it.
+    pub(crate) fn exposure(&self, place: Place) -> Touch {
+        Touch { reads: 0, writes: self.bits[place] & self.meeting_bits }
+    }
+}
+
+/// The places from which a frame is taken that may be another thread's than the moving one's.
+fn meeting_places(net: &Net) -> IndexVec<Place, bool> {
+    let mut meetings = IndexVec::filled(false, net.places.len());
+    for data in &net.transitions {
+        for arc in data.arcs.iter().skip(1) {
+            if let ArcData::Take { place, token } = arc
+                && net.is_frame_place(*place)
+                && is_foreign(token)
+            {
+                meetings[*place] = true;
+            }
+        }
+    }
+    meetings
+}
+
+/// Whether the token of a frame may be that of another thread.
+fn is_foreign(token: &[Pattern]) -> bool {
+    token.first() != Some(&Pattern::Is(Expr::Var(TransitionData::thread_var())))
 }
 
 /// Whether the transition waits for the end of a thread.
@@ -188,12 +229,13 @@ fn is_own(net: &Net, data: &TransitionData, thread: &Expr) -> bool {
     *thread == Expr::Var(TransitionData::thread_var()) || data.arcs.iter().any(starts)
 }
 
-/// What a transition does to frames, or nothing where it touches frames of another thread, or frames of
-/// which the arcs do not tell how deep they are.
+/// What a transition does to frames, or nothing where it looks at frames of another thread without taking them, or at
+/// frames of which the arcs do not tell how deep they are.
 pub(crate) fn moves(net: &Net, data: &TransitionData) -> Option<Moves> {
     let own = Expr::Var(TransitionData::thread_var());
     let mut moves = Moves::default();
     let (mut taken, mut put) = (Vec::new(), Vec::new());
+    let mut partners: Vec<(Vec<Expr>, Place)> = Vec::new();
     for (position, arc) in data.arcs.iter().enumerate() {
         if arc.is_control() || !net.is_frame_place(arc.place()) {
             continue;
@@ -205,10 +247,23 @@ pub(crate) fn moves(net: &Net, data: &TransitionData) -> Option<Moves> {
                 [Pattern::Is(thread), Pattern::Is(depth)] if *thread == own => {
                     taken.push((offset(depth)?, *place));
                 }
+                token if is_foreign(token) => {
+                    let key = token.iter().map(|part| match part {
+                        Pattern::Bind(var) => Expr::Var(*var),
+                        Pattern::Is(expr) => expr.clone(),
+                    });
+                    partners.push((key.collect(), *place));
+                }
                 _ => return None,
             },
             ArcData::Put { place, token } => match token.as_slice() {
                 [thread, depth] if *thread == own => put.push((offset(depth)?, *place)),
+                token if let Some(at) = partners.iter().position(|(key, _)| key == token) => {
+                    let (_, from) = partners.remove(at);
+                    moves.moved.push((from, *place));
+                    // It may have been below others.
+                    moves.below.push(*place);
+                }
                 [_, Expr::Const(0)] => moves.pushed.push(*place),
                 _ => return None,
             },
@@ -237,9 +292,10 @@ pub(crate) fn moves(net: &Net, data: &TransitionData) -> Option<Moves> {
     moves.pushed.extend(put.iter().filter(|&&(depth, _)| is_new(depth)).map(|&(_, place)| place));
     let highest = put.iter().map(|&(depth, _)| depth).max();
     let is_below = |depth: i64| depth < 0 || highest.is_some_and(|highest| depth < highest);
-    moves.below = put.iter().filter(|&&(depth, _)| is_below(depth)).map(|&(_, place)| place).collect();
+    moves.below.extend(put.iter().filter(|&&(depth, _)| is_below(depth)).map(|&(_, place)| place));
     moves.keeps_above = taken.iter().chain(&put).all(|&(depth, _)| depth <= 0);
-    moves.keeps_lowest = put.iter().any(|&(depth, _)| Some(depth) == lowest);
+    moves.keeps_lowest = partners.is_empty() && put.iter().any(|&(depth, _)| Some(depth) == lowest);
+    moves.popped.extend(partners.into_iter().map(|(_, place)| place));
     Some(moves)
 }
 

@@ -5,7 +5,6 @@ use std::ops::Range;
 use pdnet_base::IndexVec;
 use pdnet_net::{ArcData, Expr, Function, Net, Pattern, Place, Scope, Transition, TransitionData};
 
-use crate::ample::threads;
 use crate::layout::{Home, Slot, word_place};
 use crate::{Compiled, State};
 
@@ -19,7 +18,7 @@ const BITS: usize = 64;
 ///
 /// - everywhere, where its place is *irrelevant*: its values are used only to compute values of irrelevant
 ///   places. What is relevant is found backwards from guards, tokens, keys of cells, conditions of arcs, the
-///   atoms of properties, and the owner of the atomic section. So a counter that nobody asks for is no counter;
+///   atoms of properties, and the cells of atomic sections and indivisible sequences. So a counter that nobody asks for is no counter;
 /// - in a frame that stands where the cell is *dead*: on every way from there, the frame writes it before it
 ///   reads it, or ends. That is the usual backward analysis of each function. It is done for places of which
 ///   every arc that reads them names the cell by the token of a frame that the same transition takes: then no
@@ -96,8 +95,8 @@ impl Forget {
                 state.globals[words.clone()].copy_from_slice(&layout.globals[words.clone()]);
             }
         }
-        let n_threads = state.threads.len().clamp(1, BITS);
-        for thread in threads(state.changed_threads & (u64::MAX >> (BITS - n_threads))) {
+        let n_threads = state.threads.len();
+        for thread in state.changed_threads.iter().take_while(|&thread| thread < n_threads) {
             let words = &mut state.threads[thread];
             for range in &self.threads {
                 words[range.clone()].copy_from_slice(&layout.thread_template[range.clone()]);
@@ -143,8 +142,11 @@ impl Relevance {
         for atom in atoms {
             relevance.name_places(atom);
         }
-        if let Some(place) = net.atomic {
+        for place in [net.atomic, net.indivisible].into_iter().flatten() {
             relevance.places[place] = true;
+        }
+        if net.indivisible.is_some() {
+            relevance.add_order(net);
         }
         for (transition, data) in net.transitions.iter_enumerated() {
             for expr in deciding(data) {
@@ -158,6 +160,21 @@ impl Relevance {
         }
         while relevance.grow(net) {}
         relevance
+    }
+
+    /// Adds what decides which of several bindings of a transition is the first one, in an indivisible sequence.
+    fn add_order(&mut self, net: &Net) {
+        for (transition, data) in net.transitions.iter_enumerated() {
+            let is_bound = |token: &[Pattern]| token.iter().any(|part| matches!(part, Pattern::Bind(_)));
+            let is_open = data.vars.iter().any(|var| var.choice.is_some())
+                || data.arcs.iter().skip(1).any(|arc| match arc {
+                    ArcData::Take { token, .. } | ArcData::Test { token, .. } => is_bound(token),
+                    _ => false,
+                });
+            if is_open {
+                self.vars[transition].fill(true);
+            }
+        }
     }
 
     /// One round backwards; true where something was found.

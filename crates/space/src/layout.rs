@@ -5,7 +5,7 @@ use std::fmt;
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{Base, CellData, Function, IntType, Net, Place, PlaceForm, PlaceKind, Scope};
 
-use crate::State;
+use crate::{State, ThreadSet};
 
 /// Why a net cannot be compiled, or a step not be taken: a text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,9 @@ impl std::error::Error for Unsupported {}
 /// How many global words make one part of a stored state. Small parts repeat more often, large parts make
 /// the vector of parts shorter.
 pub(crate) const CHUNK: usize = 16;
+
+/// How many threads there may be in a set that is one word of a state.
+const SET_THREADS: u32 = i64::BITS;
 
 /// The cells of one place.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +74,7 @@ pub(crate) enum Slot {
 /// its frames, its thread-scoped cells, and the frames from the bottom of the stack to its top; a frame is
 /// its place followed by the cells of the function that owns the place.
 ///
-/// So a state has no room for: more than 64 threads, two tokens of one frame, frames that form no stack,
+/// So a state has no room for: more than 255 threads, or 64 where there are sets of threads, two tokens of one frame, frames that form no stack,
 /// cells of frames that do not exist, equal tokens of a colour that ends in a thread, and other colours.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -90,12 +93,16 @@ pub struct Layout {
     pub(crate) done: Option<usize>,
     pub(crate) ended: Option<usize>,
     pub(crate) atomic: Option<usize>,
+    /// The cell of the atomic section, where it can be lost.
+    pub(crate) yielding: Option<usize>,
+    pub(crate) indivisible: Option<usize>,
 }
 
 impl Layout {
     pub(crate) fn new(net: &Net) -> Result<Self, Unsupported> {
-        if net.max_threads > 64 {
-            return Err(Unsupported(format!("{} threads: at most 64", net.max_threads)));
+        if net.max_threads > ThreadSet::MAX {
+            let text = format!("{} threads: at most {}", net.max_threads, ThreadSet::MAX);
+            return Err(Unsupported(text));
         }
         let mut layout = Self {
             slots: IndexVec::filled(Slot::Nothing, net.places.len()),
@@ -109,6 +116,8 @@ impl Layout {
             done: None,
             ended: None,
             atomic: None,
+            yielding: None,
+            indivisible: None,
         };
         for place in net.places.indices() {
             let slot = layout.assign(net, place)?;
@@ -132,12 +141,16 @@ impl Layout {
             let Slot::Count(offset) = layout.slots[place] else { return Err(shape("ended")) };
             layout.ended = Some(offset);
         }
-        if let Some(place) = net.atomic {
-            let Slot::Cells(Cells { home: Home::Global, offset, .. }) = layout.slots[place] else {
-                return Err(shape("atomic"));
-            };
-            layout.atomic = Some(offset);
-        }
+        let cell_of = |word: &str, place: Option<Place>| match place.map(|place| layout.slots[place]) {
+            None => Ok(None),
+            Some(Slot::Cells(Cells { home: Home::Global, offset, .. })) => Ok(Some(offset)),
+            Some(_) => Err(shape(word)),
+        };
+        let (atomic, indivisible) =
+            (cell_of("atomic", net.atomic)?, cell_of("indivisible", net.indivisible)?);
+        layout.atomic = atomic;
+        layout.yielding = atomic.filter(|_| net.atomic_yields);
+        layout.indivisible = indivisible;
         Ok(layout)
     }
 
@@ -161,6 +174,10 @@ impl Layout {
                     }
                     _ => Slot::Other,
                 };
+                if matches!(slot, Slot::Sets { .. }) && net.max_threads > SET_THREADS {
+                    let text = format!("{} threads beside sets of threads: at most 64", net.max_threads);
+                    return Err(Unsupported(text));
+                }
                 if matches!(slot, Slot::Other) && !initial.is_empty() {
                     return Err(no_room(net, place));
                 }
@@ -247,7 +264,11 @@ impl Layout {
     /// The bit that stands for a thread in a set, or nothing where there is no such thread.
     #[inline]
     pub(crate) fn thread_bit(&self, thread: i64) -> Option<i64> {
-        if (0..i64::from(self.max_threads)).contains(&thread) { Some(1 << thread) } else { None }
+        if (0..i64::from(self.max_threads.min(SET_THREADS))).contains(&thread) {
+            Some(1 << thread)
+        } else {
+            None
+        }
     }
 }
 

@@ -8,10 +8,13 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `layout` | where each place lives in a state, and the initial state |
+//! | `thread_set` | sets of threads |
 //! | `state` | the unpacked state that transitions work on |
 //! | `code` | expressions as register programs |
 //! | `transition` | transitions as lists of steps that bind and steps that fire |
 //! | `successors` | enumerates the firings of a state |
+//! | `priority` | ranks and late steps |
+//! | `sequence` | what comes at once after a step |
 //! | `fire` | the state after a firing |
 //! | `race` | the data races of a state |
 //! | `footprint` | what transitions touch that other threads may touch |
@@ -55,10 +58,13 @@ mod footprint;
 mod forget;
 mod layout;
 mod pool;
+mod priority;
 mod race;
+mod sequence;
 mod state;
 mod store;
 mod successors;
+mod thread_set;
 mod transition;
 
 pub use ample::{Ample, Observed};
@@ -69,4 +75,5 @@ pub use race::Races;
 pub use state::State;
 pub use store::{Full, StateId, StateStore};
 pub use successors::{Flow, Outcome, Step, Successors};
+pub use thread_set::ThreadSet;
 pub use transition::Compiled;

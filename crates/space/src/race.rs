@@ -239,10 +239,8 @@ impl Successors<'_> {
         let layout = &self.compiled.layout;
         let mut all = Touched::default();
         let mut contested = 0;
-        let mut live = self.current.live;
-        while live != 0 {
-            let words = &self.current.threads[live.trailing_zeros() as usize];
-            live &= live - 1;
+        for thread in self.current.live.iter() {
+            let words = &self.current.threads[thread];
             let mut own = Touched::default();
             let mut base = layout.thread_template.len();
             for _ in 0..words[0] {

@@ -2,6 +2,7 @@
 
 use pdnet_net::Place;
 
+use crate::ThreadSet;
 use crate::layout::{CHUNK, Cells, Home, Layout, place_word, word_place};
 
 /// A state in its working form: plain words, in the order that [`Layout`] describes.
@@ -15,12 +16,12 @@ pub struct State {
     /// The words of each thread; those from `n_threads` on are as in the template.
     pub(crate) threads: Vec<Vec<i64>>,
     /// The threads that have frames.
-    pub(crate) live: u64,
+    pub(crate) live: ThreadSet,
     pub(crate) n_threads: usize,
     /// The numbers of the parts, where they are known: first the chunks of the globals, then the threads.
     pub(crate) parts: Vec<u32>,
     pub(crate) changed_chunks: u64,
-    pub(crate) changed_threads: u64,
+    pub(crate) changed_threads: ThreadSet,
 }
 
 impl State {
@@ -30,11 +31,11 @@ impl State {
         let mut state = Self {
             globals: layout.globals.clone(),
             threads: vec![layout.thread_template.clone(); max_threads],
-            live: 0,
+            live: ThreadSet::NONE,
             n_threads: 0,
             parts: vec![0; layout.n_chunks() + max_threads],
             changed_chunks: 0,
-            changed_threads: 0,
+            changed_threads: ThreadSet::NONE,
         };
         state.mark_all_changed();
         state
@@ -42,7 +43,7 @@ impl State {
 
     pub(crate) const fn mark_all_changed(&mut self) {
         self.changed_chunks = u64::MAX;
-        self.changed_threads = u64::MAX;
+        self.changed_threads = ThreadSet::ALL;
         self.n_threads = self.threads.len();
     }
 
@@ -52,9 +53,10 @@ impl State {
             self.globals.copy_from_slice(&other.globals);
         }
         let mut rest = self.changed_threads;
-        while rest != 0 {
-            let thread = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
+        while let Some(thread) = rest.pop() {
+            if thread >= self.threads.len() {
+                break;
+            }
             if let (Some(words), Some(from)) = (self.threads.get_mut(thread), other.threads.get(thread)) {
                 words.clear();
                 words.extend_from_slice(from);
@@ -88,14 +90,20 @@ impl State {
         self.changed_threads = other.changed_threads;
     }
 
+    /// Whether it is the same state, wherever it comes from.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let n_threads = self.n_threads.max(other.n_threads);
+        self.globals == other.globals && self.threads[..n_threads] == other.threads[..n_threads]
+    }
+
     /// Forgets which store it was loaded from, so that it can be put into another one.
     pub const fn detach(&mut self) {
         self.mark_all_changed();
     }
 
-    /// The threads that have frames, one bit each.
+    /// The threads that have frames.
     #[must_use]
-    pub const fn live_threads(&self) -> u64 {
+    pub const fn live_threads(&self) -> ThreadSet {
         self.live
     }
 
@@ -109,7 +117,7 @@ impl State {
     /// The words of a thread, to be changed.
     #[inline]
     pub(crate) fn thread_mut(&mut self, thread: usize) -> &mut Vec<i64> {
-        self.changed_threads |= 1 << thread;
+        self.changed_threads.insert(thread);
         self.n_threads = self.n_threads.max(thread + 1);
         &mut self.threads[thread]
     }
@@ -242,7 +250,7 @@ impl State {
         if depth != self.threads[thread][0] || depth >= i64::from(layout.max_depth) {
             return Err("frames that do not form a stack");
         }
-        self.live |= 1 << thread;
+        self.live.insert(thread);
         let words = self.thread_mut(thread);
         words[0] += 1;
         words.push(place_word(place));
@@ -260,13 +268,13 @@ impl State {
         words.truncate(base);
         words[0] -= 1;
         if depth == 0 {
-            self.live &= !(1 << thread);
+            self.live.remove(thread);
         }
     }
 
     /// Takes all frames off a thread's stack.
     pub(crate) fn clear_frames(&mut self, layout: &Layout, thread: usize) {
-        self.live &= !(1 << thread);
+        self.live.remove(thread);
         let words = self.thread_mut(thread);
         words.truncate(layout.thread_template.len());
         words[0] = 0;

@@ -13,7 +13,7 @@ use pdnet_base::{Idx as _, index_type};
 
 use crate::layout::CHUNK;
 use crate::pool::{Pool, hash_numbers};
-use crate::{Compiled, State};
+use crate::{Compiled, State, ThreadSet};
 
 index_type! {
     /// A state of a store. States are numbered from 0 in the order in which they were found.
@@ -141,10 +141,12 @@ impl StateStore {
             state.globals[chunk * CHUNK..][..words.len()].copy_from_slice(words);
         }
         let threads = &parts[self.n_chunks..];
-        state.live = 0;
+        state.live = ThreadSet::NONE;
         for (thread, &part) in threads.iter().enumerate().take(state.threads.len()) {
             let words = self.threads.get(part);
-            state.live |= u64::from(words[0] != 0) << thread;
+            if words[0] != 0 {
+                state.live.insert(thread);
+            }
             state.threads[thread].clear();
             state.threads[thread].extend_from_slice(words);
         }
@@ -156,7 +158,7 @@ impl StateStore {
         state.parts[..n_parts].copy_from_slice(&parts[..n_parts]);
         state.n_threads = n_parts - self.n_chunks;
         state.changed_chunks = 0;
-        state.changed_threads = 0;
+        state.changed_threads = ThreadSet::NONE;
     }
 
     /// Makes the numbers of a state's parts, without zeros for threads at the end.
@@ -172,7 +174,7 @@ impl StateStore {
             self.key.push(part);
         }
         for thread in 0..state.n_threads {
-            let part = if state.changed_threads >> thread & 1 == 1 {
+            let part = if state.changed_threads.contains(thread) {
                 self.threads.intern(&state.threads[thread])?
             } else {
                 state.parts[self.n_chunks + thread]

@@ -2,13 +2,15 @@
 
 use std::ops::ControlFlow;
 
+use pdnet_base::IndexVec;
 use pdnet_net::{Effect, Firing, Place, Transition};
 
 use crate::ample::{Ample, Plans};
 use crate::code::Operand;
 use crate::layout::{Cells, Home, Layout, word_place};
+use crate::sequence::Sequence;
 use crate::transition::{Binding, Key, Member, Part, Prefix, Rule};
-use crate::{Compiled, State, Unsupported};
+use crate::{Compiled, State, ThreadSet, Unsupported};
 
 /// What a firing leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +30,32 @@ pub struct Step<'a> {
     pub transition: Transition,
     /// Whether there is a next state.
     pub outcome: Outcome,
+    /// The thread that moves with it.
+    pub partner: Option<u32>,
+    /// What fired after it in the same firing: the rest of an indivisible sequence.
+    pub inner: &'a [Transition],
+    /// The sequence had no end and was cut off, so that there is no next state.
+    pub is_cut: bool,
     binding: &'a [i64],
 }
 
 impl Step<'_> {
+    /// All transitions that fired, in their order.
+    pub fn transitions(&self) -> impl Iterator<Item = Transition> {
+        std::iter::once(self.transition).chain(self.inner.iter().copied())
+    }
+
+    /// The threads that move.
+    #[must_use]
+    #[inline]
+    pub fn movers(&self) -> ThreadSet {
+        let mut movers = ThreadSet::single(self.thread as usize);
+        if let Some(partner) = self.partner {
+            movers.insert(partner as usize);
+        }
+        movers
+    }
+
     /// The binding element in the interpreter's form, for a trace.
     #[must_use]
     pub fn firing(&self) -> Firing {
@@ -60,6 +84,11 @@ pub struct Successors<'c> {
     pub(crate) plans: Plans,
     /// The state after the only step, in [`Successors::advance`].
     pub(crate) ahead: Option<State>,
+    /// Some firing was shown.
+    has_shown: bool,
+    /// For what comes at once after a step.
+    pub(crate) inner: Option<Box<Self>>,
+    pub(crate) sequence: Sequence,
 }
 
 impl<'c> Successors<'c> {
@@ -76,6 +105,9 @@ impl<'c> Successors<'c> {
             error: None,
             plans: Plans::new(),
             ahead: None,
+            has_shown: false,
+            inner: None,
+            sequence: Sequence::default(),
         }
     }
 
@@ -126,14 +158,11 @@ impl<'c> Successors<'c> {
     }
 
     /// The threads that may move, as far as atomic sections go.
-    pub(crate) fn movable(&self) -> u64 {
+    pub(crate) fn movable(&self) -> ThreadSet {
         let owner = self.compiled.layout.atomic.map_or(0, |offset| self.current.globals[offset]);
         match owner {
             0 => self.current.live,
-            owner => {
-                self.compiled.layout.thread_bit(owner.wrapping_sub(1)).map_or(0, i64::cast_unsigned)
-                    & self.current.live
-            }
+            owner => ThreadSet::of_number(owner.wrapping_sub(1)) & self.current.live,
         }
     }
 
@@ -143,13 +172,20 @@ impl<'c> Successors<'c> {
         visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut movable = self.movable();
+        let all = movable;
+        self.has_shown = false;
         if let Some(ample) = ample
-            && movable.count_ones() > 1
+            && movable.len() > 1
             && self.expand_first(ample, &mut movable, visit)?
         {
             return ControlFlow::Continue(());
         }
-        self.expand_threads(movable, visit)
+        self.expand_threads(movable, visit)?;
+        if !self.has_shown && self.compiled.has_late() {
+            let mut show = |this: &mut Self, transition, rule: &Rule| this.show(transition, rule, visit);
+            self.bind_enabled(all, true, &mut show)?;
+        }
+        ControlFlow::Continue(())
     }
 
     /// Shows the firings of one thread.
@@ -158,29 +194,78 @@ impl<'c> Successors<'c> {
         thread: usize,
         visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.expand_threads(1 << thread, visit)
+        self.expand_threads(ThreadSet::single(thread), visit)
     }
 
     fn expand_threads(
         &mut self,
-        threads: u64,
+        threads: ThreadSet,
         visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.bind_all(threads, |_| true, &mut |this, transition, rule| this.show(transition, rule, visit))
+        let mut show = |this: &mut Self, transition, rule: &Rule| this.show(transition, rule, visit);
+        self.bind_enabled(threads, false, &mut show)
+    }
+
+    /// Calls `found` with each transition of these threads that is late, or is not, in each way in which it is
+    /// bound, except where the rank of another one of the same frame keeps it from being enabled.
+    #[inline]
+    pub(crate) fn bind_enabled(
+        &mut self,
+        threads: ThreadSet,
+        late: bool,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        match &self.compiled.priorities {
+            None if late => ControlFlow::Continue(()),
+            None => self.bind_all(threads, |_| true, found),
+            Some(priorities) => {
+                let ranks = if late { &priorities.late } else { &priorities.usual };
+                self.bind_by_rank(threads, ranks, found)
+            }
+        }
+    }
+
+    fn bind_by_rank(
+        &mut self,
+        threads: ThreadSet,
+        ranks: &IndexVec<Place, Vec<Vec<Transition>>>,
+        found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let compiled = self.compiled;
+        for thread in threads.iter() {
+            let mut base = compiled.layout.thread_template.len();
+            for depth in 0..self.current.threads[thread][0] {
+                let place = word_place(self.current.threads[thread][base]);
+                let mut is_bound = false;
+                for transitions in &ranks[place] {
+                    for &transition in transitions {
+                        (self.registers[0], self.registers[1], self.base) = (thread as i64, depth, base);
+                        let rule = &compiled.transitions[transition];
+                        self.bind(transition, rule, 0, &mut |this: &mut Self, transition, rule: &Rule| {
+                            is_bound = true;
+                            found(this, transition, rule)
+                        })?;
+                    }
+                    if is_bound {
+                        break;
+                    }
+                }
+                base += compiled.layout.frame_words[place] as usize;
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     /// Calls `found` with each transition of these threads, if it is wanted, in each way in which it is bound.
     #[inline]
     pub(crate) fn bind_all(
         &mut self,
-        mut threads: u64,
+        mut threads: ThreadSet,
         is_wanted: impl Fn(Transition) -> bool,
         found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let compiled = self.compiled;
-        while threads != 0 {
-            let thread = threads.trailing_zeros() as usize;
-            threads &= threads - 1;
+        while let Some(thread) = threads.pop() {
             let mut base = compiled.layout.thread_template.len();
             for depth in 0..self.current.threads[thread][0] {
                 let place = word_place(self.current.threads[thread][base]);
@@ -288,11 +373,12 @@ impl<'c> Successors<'c> {
             Part::Is(thread) => Some(self.value(thread)),
             Part::Bind(_) => None,
         };
-        for thread in 0..self.current.threads.len() {
+        let candidates = match wanted {
+            None => self.current.live,
+            Some(wanted) => ThreadSet::of_number(wanted) & self.current.live,
+        };
+        for thread in candidates.iter() {
             let number = thread as i64;
-            if self.current.live >> thread & 1 == 0 || wanted.is_some_and(|wanted| wanted != number) {
-                continue;
-            }
             if let Part::Bind(var) = thread_part {
                 self.registers[var as usize] = number;
             }
@@ -408,7 +494,8 @@ impl<'c> Successors<'c> {
     ) -> ControlFlow<()> {
         #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "set by expand")]
         let thread = self.registers[0] as u32;
-        let outcome = match rule.effect {
+        self.has_shown = true;
+        let mut outcome = match rule.effect {
             Effect::Prune => Outcome::Pruned,
             Effect::None | Effect::EndThread | Effect::EndProcess => {
                 if let Err(text) = self.fire(rule) {
@@ -418,9 +505,27 @@ impl<'c> Successors<'c> {
                 Outcome::State
             }
         };
-        let step = Step { thread, transition, outcome, binding: &self.registers[..rule.n_vars] };
-        let flow = visit(&step, &self.next);
-        if matches!(outcome, Outcome::State) {
+        let is_fired = outcome == Outcome::State;
+        if is_fired && self.compiled.has_sequels() {
+            outcome = match self.settle(thread as usize) {
+                Ok(outcome) => outcome,
+                Err(text) => {
+                    self.error = Some(text);
+                    return ControlFlow::Break(());
+                }
+            };
+        }
+        let partner = self.optional(rule.partner).and_then(|partner| u32::try_from(partner).ok());
+        let (inner, is_cut) = match is_fired {
+            true => (self.sequence.transitions.as_slice(), self.sequence.is_cut),
+            false => (&[][..], false),
+        };
+        let binding = &self.registers[..rule.n_vars];
+        let partner = partner.filter(|&partner| partner != thread);
+        let step = Step { thread, transition, outcome, partner, inner, is_cut, binding };
+        let shown = if outcome == Outcome::State { &self.next } else { &self.current };
+        let flow = visit(&step, shown);
+        if is_fired {
             self.next.restore(&self.current);
         }
         flow
@@ -473,15 +578,8 @@ pub(crate) fn is_frame_marked(
             thread.is_some_and(|thread| state.find_frame(layout, thread, 0, place).is_some())
         }
         (None, _) => {
-            let mut live = state.live;
-            while live != 0 {
-                let thread = live.trailing_zeros() as usize;
-                live &= live - 1;
-                if state.find_frame(layout, thread, 0, place).is_some() {
-                    return true;
-                }
-            }
-            false
+            let stands = |thread| state.find_frame(layout, thread, 0, place).is_some();
+            state.live.iter().any(stands)
         }
     }
 }

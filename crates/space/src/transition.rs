@@ -5,7 +5,8 @@ use pdnet_net::{ArcData, Domain, Effect, Expr, Function, Net, Pattern, Place, Tr
 
 use crate::code::{self, Code, Operand, Reg, reg};
 use crate::layout::{Cells, Home, Layout, Slot, no_room, word_place};
-use crate::{State, Unsupported};
+use crate::priority::Priorities;
+use crate::{State, ThreadSet, Unsupported};
 
 /// A net that is ready to run.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub struct Compiled {
     pub(crate) transitions: IndexVec<Transition, Rule>,
     /// The transitions whose moving frame stands on the place, in order.
     pub(crate) from: IndexVec<Place, Vec<Transition>>,
+    /// The same by priority, where there are priorities.
+    pub(crate) priorities: Option<Priorities>,
     initial: State,
 }
 
@@ -31,6 +34,8 @@ pub(crate) struct Rule {
     /// The bytes of a place's cells that are accessed, where it is not all: the first one, and how many.
     pub(crate) parts: Vec<(Place, Operand, u8)>,
     pub(crate) effect: Effect,
+    /// The thread of a frame that is taken beside the moving one, where it may be another.
+    pub(crate) partner: Option<Operand>,
     pub(crate) n_vars: usize,
 }
 
@@ -129,9 +134,6 @@ impl Compiled {
     /// # Errors
     /// Where the net has something that states have no room for; see [`Layout`].
     pub fn new(net: &Net) -> Result<Self, Unsupported> {
-        if !net.is_plain() {
-            return Err(Unsupported("priorities, partners or indivisible sequences".to_owned()));
-        }
         let layout = Layout::new(net)?;
         let initial = layout.initial(net)?;
         let n_vars = net.transitions.iter().map(|data| data.vars.len()).max().unwrap_or(0);
@@ -148,7 +150,8 @@ impl Compiled {
             from[source].push(transition);
         }
         let code = compiler.code;
-        Ok(Self { layout, code, transitions, from, initial })
+        let priorities = Priorities::new(net, &from);
+        Ok(Self { layout, code, transitions, from, priorities, initial })
     }
 
     /// The initial state.
@@ -157,19 +160,41 @@ impl Compiled {
         self.initial.clone()
     }
 
-    /// The threads with a frame on one of the places, one bit each.
+    /// Whether there are late transitions.
+    pub(crate) fn has_late(&self) -> bool {
+        self.priorities.as_ref().is_some_and(|priorities| priorities.has_late)
+    }
+
+    /// Whether something may come at once after a step.
+    pub(crate) const fn has_sequels(&self) -> bool {
+        self.layout.indivisible.is_some() || self.layout.yielding.is_some()
+    }
+
+    /// Whether a thread is in an atomic section.
     #[must_use]
-    pub fn threads_on(&self, state: &State, places: &IndexVec<Place, bool>) -> u64 {
-        let mut found = 0;
-        let mut live = state.live;
-        while live != 0 {
-            let thread = live.trailing_zeros() as usize;
-            live &= live - 1;
+    #[inline]
+    pub fn is_in_section(&self, state: &State) -> bool {
+        self.layout.atomic.is_some_and(|offset| state.globals[offset] != 0)
+    }
+
+    /// The greatest number of threads.
+    #[must_use]
+    pub const fn max_threads(&self) -> u32 {
+        self.layout.max_threads
+    }
+
+    /// The threads with a frame on one of the places.
+    #[must_use]
+    pub fn threads_on(&self, state: &State, places: &IndexVec<Place, bool>) -> ThreadSet {
+        let mut found = ThreadSet::NONE;
+        for thread in state.live.iter() {
             let words = &state.threads[thread];
             let mut base = self.layout.thread_template.len();
             for _ in 0..words[0] {
                 let place = word_place(words[base]);
-                found |= u64::from(places[place]) << thread;
+                if places[place] {
+                    found.insert(thread);
+                }
                 base += self.layout.frame_words[place] as usize;
             }
         }
@@ -238,6 +263,7 @@ impl Compiler<'_> {
             writes: Vec::new(),
             parts: Vec::new(),
             effect: data.action.effect(),
+            partner: None,
             n_vars: data.vars.len(),
         };
         for (var, var_data) in data.vars.iter_enumerated() {
@@ -260,6 +286,13 @@ impl Compiler<'_> {
             ArcData::Take { place, token } => {
                 self.lower_test(*place, token, rule)?;
                 let consumed = self.lower_take(*place, token)?;
+                let own = Pattern::Is(Expr::Var(TransitionData::thread_var()));
+                if let Consume::Frame { thread, .. } = consumed
+                    && token.first() != Some(&own)
+                    && rule.partner.replace(thread).is_some()
+                {
+                    return Err(Unsupported("a step with two partners".to_owned()));
+                }
                 rule.consumes.push(consumed);
             }
             ArcData::Test { place, token } => self.lower_test(*place, token, rule)?,

@@ -141,7 +141,7 @@ impl<'g, 'a> Product<'g, 'a> {
                 continue;
             }
             let moving: BTreeSet<i64> =
-                edges.iter().filter_map(|(node, edge)| self.mover(*node, edge)).collect();
+                edges.iter().flat_map(|(node, edge)| self.movers(*node, edge)).collect();
             let enabled = |node: usize| &self.enabled[self.marking[node]];
             match fairness {
                 Fairness::None => return Some(component),
@@ -204,8 +204,8 @@ impl<'g, 'a> Product<'g, 'a> {
         edge.step.map(|idx| &self.graph.edges(self.marking[node])[idx])
     }
 
-    fn mover(&self, node: usize, edge: &ProductEdge) -> Option<i64> {
-        self.step(node, edge).map(|step| step.firing.thread())
+    fn movers(&self, node: usize, edge: &ProductEdge) -> BTreeSet<i64> {
+        self.step(node, edge).map_or_else(BTreeSet::new, |step| self.graph.movers(&step.firing))
     }
 
     /// A run into the component, and around in it so that it is accepting and fair.
@@ -235,7 +235,7 @@ impl<'g, 'a> Product<'g, 'a> {
         let threads: BTreeSet<i64> =
             component.iter().flat_map(|&node| &self.enabled[self.marking[node]]).copied().collect();
         for &thread in &threads {
-            let moves = |node: usize, edge: &ProductEdge| self.mover(node, edge) == Some(thread);
+            let moves = |node: usize, edge: &ProductEdge| self.movers(node, edge).contains(&thread);
             let rests = |node: usize| !self.enabled[self.marking[node]].contains(&thread);
             match fairness {
                 Fairness::None => {}

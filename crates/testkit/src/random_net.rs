@@ -54,6 +54,18 @@ pub struct NetConfig {
     pub atomic_steps: usize,
     /// Percentage of creations beyond those that were planned, which can meet the bound on threads.
     pub wild_create: usize,
+    /// Percentage of nets with ranks.
+    pub ranks: usize,
+    /// Percentage of nets with late steps.
+    pub late: usize,
+    /// Percentage of nets with atomic sections whose sections can be lost.
+    pub yields: usize,
+    /// Percentage of nets with indivisible sequences.
+    pub indivisible: usize,
+    /// Percentage of nets with steps of two threads.
+    pub partners: usize,
+    /// Percentage of nets in which threads begin with the numbers of those that have ended.
+    pub recreation: usize,
 }
 
 impl Default for NetConfig {
@@ -79,7 +91,23 @@ impl Default for NetConfig {
             memory: 50,
             atomic_steps: 20,
             wild_create: 3,
+            ranks: 15,
+            late: 15,
+            yields: 40,
+            indivisible: 15,
+            partners: 15,
+            recreation: 10,
         }
+    }
+}
+
+impl NetConfig {
+    /// Nets in which every step is what its arcs say ([`Net::is_plain`]) and no number of a thread is given
+    /// twice: for tests of what asks for that.
+    #[must_use]
+    pub fn plain() -> Self {
+        let (ranks, late, yields, indivisible, partners, recreation) = (0, 0, 0, 0, 0, 0);
+        Self { ranks, late, yields, indivisible, partners, recreation, ..Self::default() }
     }
 }
 
@@ -92,6 +120,7 @@ pub fn random_net(rng: &mut Rng, config: &NetConfig) -> Net {
         generator.fill(function_idx);
     }
     generator.mark_memory();
+    generator.mark_priorities();
     generator.net
 }
 
@@ -112,6 +141,12 @@ enum Step {
     Post(Place),
     AtomicBegin,
     AtomicEnd,
+    SequenceBegin,
+    SequenceEnd,
+    /// Another thread's frame is moved in the same step.
+    Meet,
+    /// The frame goes on only where another thread moves it.
+    Await,
     Assume,
     Assert,
     Error,
@@ -177,6 +212,10 @@ struct Generator<'a> {
     menu: Vec<Step>,
     n_threads: usize,
     sampled: bool,
+    /// Where numbers of threads are given again: those that are in use.
+    used: Option<Place>,
+    /// Places from which only another thread's step leads on.
+    awaits: Vec<(usize, usize)>,
 }
 
 impl<'a> Generator<'a> {
@@ -208,6 +247,8 @@ impl<'a> Generator<'a> {
             menu: Vec::new(),
             n_threads,
             sampled: false,
+            used: None,
+            awaits: Vec::new(),
         }
     }
 
@@ -273,6 +314,7 @@ impl<'a> Generator<'a> {
                 listed: vec![],
             };
             self.net.atomic = Some(self.net.add_cells("atomic", owner));
+            self.net.atomic_yields = self.rng.chance(config.yields);
             self.menu.extend([Step::AtomicBegin, Step::AtomicBegin]);
         }
         for (percent, steps) in [
@@ -280,6 +322,7 @@ impl<'a> Generator<'a> {
             (config.asserts, vec![Step::Assert]),
             (config.choices, vec![Step::Choice]),
             (config.calls, vec![Step::Call, Step::Call]),
+            (config.partners, vec![Step::Meet, Step::Meet, Step::Await]),
             (30, vec![Step::Join(self.n_threads - 1)]),
             (5, vec![Step::JoinAny]),
             (10, vec![Step::ThreadEnd]),
@@ -291,6 +334,23 @@ impl<'a> Generator<'a> {
             if self.rng.chance(percent) {
                 self.menu.extend(steps);
             }
+        }
+        if self.rng.chance(config.indivisible) {
+            let cells = CellData { default: 0, ..self.random_cells(Scope::Global, None) };
+            self.net.indivisible = Some(self.net.add_cells("indivisible", cells));
+            self.menu.extend([Step::SequenceBegin, Step::SequenceBegin]);
+        }
+        if self.n_threads > 1 && self.rng.chance(config.recreation) {
+            let length = Some(self.net.max_threads);
+            let value = IntType { bits: 1, signed: false };
+            let cells = CellData { scope: Scope::Global, length, value, default: 0, listed: vec![(0, 1)] };
+            self.used = Some(self.net.add_cells("used", cells));
+            self.net.done = None;
+            if self.rng.chance(50) {
+                self.net.ended = None;
+            }
+            self.menu.retain(|step| !matches!(step, Step::Join(_) | Step::JoinAny));
+            self.menu.push(Step::Create);
         }
         self.sampled = self.rng.chance(config.sampled);
         self.declare_functions();
@@ -367,7 +427,7 @@ impl<'a> Generator<'a> {
         if function_idx == 0 {
             let n_created = self.n_threads - 1;
             planned[..n_created].fill(Some(Step::Create));
-            if self.rng.chance(60) {
+            if self.rng.chance(60) && self.net.done.is_some() {
                 for thread in 1..=n_created {
                     planned[n_steps - thread] = Some(Step::Join(thread));
                 }
@@ -404,6 +464,12 @@ impl<'a> Generator<'a> {
                 }
                 step
             }
+            Step::SequenceBegin => {
+                if let Some(at) = later(self.rng, 1).filter(|_| self.rng.chance(95)) {
+                    rest[at] = Some(Step::SequenceEnd);
+                }
+                step
+            }
             Step::Wait(mutex, _) if end > 2 && self.rng.chance(90) => {
                 rest[1] = Some(step);
                 rest[2] = Some(Step::Unlock(mutex));
@@ -426,8 +492,25 @@ impl<'a> Generator<'a> {
         }
     }
 
+    /// Gives some steps a rank, and lets some be late.
+    fn mark_priorities(&mut self) {
+        let (has_ranks, has_late) = (self.rng.chance(self.config.ranks), self.rng.chance(self.config.late));
+        let transitions: Vec<_> = self.net.transitions.indices().collect();
+        for transition in transitions {
+            if has_ranks && self.rng.chance(40) {
+                self.net.transitions[transition].rank = *self.rng.pick(&[1, 2, u8::MAX]);
+            }
+            self.net.transitions[transition].late = has_late && self.rng.chance(15);
+        }
+    }
+
     fn start(&self, action: Action, function_idx: usize, from: Place, label: &str) -> TransitionBuilder {
-        TransitionBuilder::new(action, self.functions[function_idx].function, from, label)
+        let function = self.functions[function_idx].function;
+        let mut builder = TransitionBuilder::new(action, function, from, label);
+        if let (Some(used), Action::ThreadEnd) = (self.used, action) {
+            builder.write(used, vec![TransitionBuilder::thread()], Expr::Const(0));
+        }
+        builder
     }
 
     /// A place of the function to jump to.
@@ -670,6 +753,15 @@ impl<'a> Generator<'a> {
             }
             Step::AtomicBegin => self.emit_atomic(Action::AtomicBegin, function_idx, from, next),
             Step::AtomicEnd => self.emit_atomic(Action::AtomicEnd, function_idx, from, next),
+            Step::SequenceBegin | Step::SequenceEnd => {
+                let mut builder = self.start(Action::Assign, function_idx, from, "sequence");
+                let inside = self.net.indivisible.expect("declared where it is in the menu");
+                let value = if step == Step::SequenceBegin { -1 } else { 0 };
+                builder.write(inside, vec![], Expr::Const(value));
+                self.finish(builder, Some(next));
+            }
+            Step::Meet => self.emit_meet(function_idx, from, next),
+            Step::Await => self.awaits.push((function_idx, at)),
             Step::Assume => {
                 self.emit_condition(
                     function_idx,
@@ -828,6 +920,37 @@ impl<'a> Generator<'a> {
         self.finish(builder, Some(next));
     }
 
+    /// A step that moves another thread's frame too, and gives it a value.
+    fn emit_meet(&mut self, function_idx: usize, from: Place, next: Place) {
+        let (partner_idx, at) = match self.awaits.as_slice() {
+            [_, ..] if self.rng.chance(70) => *self.rng.pick(&self.awaits),
+            _ => {
+                let partner_idx = self.rng.below(self.functions.len());
+                (partner_idx, self.rng.below(self.functions[partner_idx].places.len() - 1))
+            }
+        };
+        let Skeleton { places, local, result, .. } = &self.functions[partner_idx];
+        let (place, after, local, result) = (places[at], places[at + 1], *local, *result);
+        let mut builder = self.start(Action::Assign, function_idx, from, "meet");
+        let thread = builder.var("u", Base::Thread);
+        let depth = builder.var("e", Base::Depth);
+        builder.arc(ArcData::Take { place, token: vec![Pattern::Bind(thread), Pattern::Bind(depth)] });
+        let frame = vec![Expr::Var(thread), Expr::Var(depth)];
+        builder.guard(Expr::logical_not(Expr::equal(Expr::Var(thread), TransitionBuilder::thread())));
+        if self.rng.chance(40) {
+            let value = builder.read(&self.net, result, frame.clone());
+            let location = self.random_location(function_idx);
+            self.write(&mut builder, location, value);
+        }
+        // Now and then the other frame is left.
+        if !self.rng.chance(5) {
+            let value = self.value(&mut builder, function_idx);
+            builder.write(local, frame.clone(), value);
+            builder.arc(ArcData::Put { place: after, token: frame });
+        }
+        self.finish(builder, Some(next));
+    }
+
     fn emit_call(&mut self, function_idx: usize, from: Place, next: Place) {
         let n_functions = self.functions.len();
         let callee = if self.rng.chance(self.config.recursion) || function_idx + 1 == n_functions {
@@ -881,6 +1004,16 @@ impl<'a> Generator<'a> {
         let callee = 1 + self.rng.below(self.functions.len() - 1);
         let entry = self.functions[callee].places[0];
         let max_threads = i64::from(self.net.max_threads);
+        if let Some(used) = self.used {
+            let mut builder = self.start(Action::Create, function_idx, from, "create");
+            let numbers = whole_range(0, max_threads - 1);
+            let number = Expr::Var(builder.choose("u", Base::Thread, numbers));
+            let is_used = builder.read(&self.net, used, vec![number.clone()]);
+            builder.guard(Expr::logical_not(is_used));
+            builder.write(used, vec![number.clone()], Expr::Const(1));
+            builder.arc(ArcData::Put { place: entry, token: vec![number, Expr::Const(0)] });
+            return self.finish(builder, Some(next));
+        }
         for fits in [true, false] {
             let action = if fits { Action::Create } else { Action::Bound(Bound::Threads) };
             let mut builder = self.start(action, function_idx, from, "create");

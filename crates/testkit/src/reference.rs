@@ -62,8 +62,19 @@ impl RefAnswer {
 pub struct ReachableEdge {
     /// What fires.
     pub firing: Firing,
+    /// All transitions that it fires, those of an indivisible sequence among them.
+    pub fires: Vec<Transition>,
     /// The number of the marking that it leads to.
     pub target: usize,
+}
+
+/// A firing that leads nowhere.
+#[derive(Clone, Debug)]
+struct Pruned {
+    firing: Firing,
+    fires: Vec<Transition>,
+    /// An indivisible sequence was cut off.
+    is_cut: bool,
 }
 
 /// All reachable markings, numbered in the order of their distance from the first, which is the initial one.
@@ -74,7 +85,7 @@ pub struct ReachableGraph<'a> {
     /// The steps out of each marking.
     edges: Vec<Vec<ReachableEdge>>,
     /// The firings that are enabled in each marking and lead nowhere.
-    pruned: Vec<Vec<Firing>>,
+    pruned: Vec<Vec<Pruned>>,
     /// The step by which each marking but the first was found: from where, and what.
     found_by: Vec<Option<(usize, Firing)>>,
     /// The number of steps of a shortest run to each marking.
@@ -104,9 +115,15 @@ impl<'a> ReachableGraph<'a> {
             graph.edges.push(Vec::new());
             graph.pruned.push(Vec::new());
             for firing in interpreter.enabled(&marking) {
-                graph.note(&firing);
-                match interpreter.fire(&marking, &firing) {
-                    Successor::Pruned => graph.pruned[source].push(firing),
+                let fired = interpreter.fire_all(&marking, &firing);
+                fired.steps.iter().for_each(|step| graph.note(step));
+                graph.caveats.bounds.extend(fired.bound);
+                let fires: Vec<Transition> = fired.steps.iter().map(|step| step.transition).collect();
+                match fired.successor {
+                    Successor::Pruned => {
+                        let is_cut = fired.bound.is_some();
+                        graph.pruned[source].push(Pruned { firing, fires, is_cut });
+                    }
                     Successor::Marking(next) => {
                         let target = *numbers.entry(next.clone()).or_insert(graph.markings.len());
                         if target == graph.markings.len() {
@@ -117,7 +134,7 @@ impl<'a> ReachableGraph<'a> {
                             graph.found_by.push(Some((source, firing.clone())));
                             graph.distance.push(graph.distance[source] + 1);
                         }
-                        graph.edges[source].push(ReachableEdge { firing, target });
+                        graph.edges[source].push(ReachableEdge { firing, fires, target });
                     }
                 }
             }
@@ -179,15 +196,23 @@ impl<'a> ReachableGraph<'a> {
         self.edges[number].is_empty() && self.pruned[number].is_empty()
     }
 
-    /// The threads that can move in a marking, in order; a step without successor is a move too.
+    /// The threads that can move in a marking, by themselves or with another, in order; a step without successor is a
+    /// move too.
     #[must_use]
     pub fn enabled_threads(&self, number: usize) -> BTreeSet<i64> {
-        self.enabled(number).map(Firing::thread).collect()
+        self.enabled(number).flat_map(|(firing, _)| self.movers(firing)).collect()
     }
 
-    /// What can fire in a marking: what has a successor, then what has none.
-    fn enabled(&self, number: usize) -> impl Iterator<Item = &Firing> {
-        self.edges[number].iter().map(|edge| &edge.firing).chain(&self.pruned[number])
+    /// The threads that move by a firing.
+    #[must_use]
+    pub fn movers(&self, firing: &Firing) -> BTreeSet<i64> {
+        Interpreter::new(self.net).movers(firing)
+    }
+
+    /// What can fire in a marking, with all transitions that it fires: what has a successor, then what has none.
+    fn enabled(&self, number: usize) -> impl Iterator<Item = (&Firing, &[Transition])> {
+        let edges = self.edges[number].iter().map(|edge| (&edge.firing, edge.fires.as_slice()));
+        edges.chain(self.pruned[number].iter().map(|pruned| (&pruned.firing, pruned.fires.as_slice())))
     }
 
     /// The number of a marking, where it is reachable.
@@ -220,10 +245,13 @@ impl<'a> ReachableGraph<'a> {
     #[must_use]
     pub fn is_left_open(&self, number: usize) -> bool {
         let has_assumptions = self.net.transitions.iter().any(|data| data.action == Action::AssumeFail);
-        let is_exit = |firing: &Firing| match self.net.transitions[firing.transition].action {
-            Action::Fault(_) => true,
-            Action::Bound(_) => !has_assumptions,
-            _ => false,
+        let is_exit = |pruned: &Pruned| {
+            let of_transition = |&transition: &Transition| match self.net.transitions[transition].action {
+                Action::Fault(_) => true,
+                Action::Bound(_) => !has_assumptions,
+                _ => false,
+            };
+            pruned.fires.last().is_some_and(of_transition) || pruned.is_cut && !has_assumptions
         };
         self.reachable_from(number).iter().any(|&at| self.pruned[at].iter().any(is_exit))
     }
@@ -274,10 +302,12 @@ impl<'a> ReachableGraph<'a> {
     /// The trace is a shortest one.
     #[must_use]
     pub fn never_fires(&self, transitions: &[Transition]) -> RefAnswer {
-        let fires = |firing: &&Firing| transitions.contains(&firing.transition);
+        let fires = |(_, fires): &(&Firing, &[Transition])| {
+            fires.iter().any(|transition| transitions.contains(transition))
+        };
         // Markings are in the order of their distance: the first hit is a nearest one.
         let hit = (0..self.n_markings()).find_map(|source| Some((source, self.enabled(source).find(fires)?)));
-        RefAnswer::new(hit.map(|(source, firing)| {
+        RefAnswer::new(hit.map(|(source, (firing, _))| {
             let mut prefix = self.path_to(source);
             prefix.push(firing.clone());
             Trace { prefix, end: TraceEnd::Any }
@@ -361,12 +391,14 @@ impl<'a> ReachableGraph<'a> {
     /// Whether a step out of the marking leads into what the graph does not know: undefined behaviour, a bound,
     /// or an input of which not all values are tried.
     fn is_cut_short(&self, number: usize) -> bool {
-        self.enabled(number).any(|firing| {
-            let data = &self.net.transitions[firing.transition];
+        let mut fires = self.enabled(number).flat_map(|(_, fires)| fires);
+        let leads_out = |&transition: &Transition| {
+            let data = &self.net.transitions[transition];
             let is_sample = |domain: &pdnet_net::Domain| !domain.exact;
             let sampled = data.vars.iter().any(|var| var.choice.as_ref().is_some_and(is_sample));
             sampled || matches!(data.action, Action::Fault(_) | Action::Bound(_))
-        })
+        };
+        fires.any(leads_out) || self.pruned[number].iter().any(|pruned| pruned.is_cut)
     }
 
     /// Whether the formula holds on all runs that are fair.

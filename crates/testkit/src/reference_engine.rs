@@ -36,6 +36,7 @@ impl Engine for Reference {
             graph.as_ref().map_or((0, 0), |graph| (graph.n_markings(), graph.n_edges()));
         let stats = Stats {
             states: n_markings as u64,
+            states_outside: None,
             transitions: n_edges as u64,
             seconds: start.elapsed().as_secs_f64(),
             peak_memory_bytes: 0,

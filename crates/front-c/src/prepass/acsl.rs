@@ -6,7 +6,7 @@
 use pdnet_source::Diagnostic;
 
 use super::{ASSERT, Finding, Pass};
-use crate::token::TokenKind;
+use pdnet_cpp::TokenKind;
 
 impl Pass<'_> {
     /// The assertion whose marker is at `at`; returns the index of the token after it.

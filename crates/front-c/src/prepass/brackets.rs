@@ -6,7 +6,7 @@
 use pdnet_source::Diagnostic;
 
 use super::{Finding, is_keyword};
-use crate::token::{Token, TokenKind};
+use pdnet_cpp::{Token, TokenKind};
 
 /// How deep brackets may nest; clang's default limit too.
 const BRACKET_LIMIT: usize = 256;

@@ -335,7 +335,7 @@ impl<'a> Sema<'a> {
                 }
             });
         }
-        result.unwrap_or_else(|| Self::poison(crate::input::start_of(pdnet_base::Idx::new(0))))
+        result.unwrap_or_else(|| Self::poison(pdnet_cpp::start_of(pdnet_base::Idx::new(0))))
     }
 
     fn offset_of(&mut self, offset: &'a ast::OffsetOfExpression, span: Span) -> Expr {

@@ -126,7 +126,13 @@ impl Program {
         answer: Answer,
         probes: Vec<Probe>,
     ) -> Report<'a> {
-        let stats = Stats { states: 12, transitions: 20, seconds: 0.25, peak_memory_bytes: 3 << 20 };
+        let stats = Stats {
+            states: 12,
+            states_outside: None,
+            transitions: 20,
+            seconds: 0.25,
+            peak_memory_bytes: 3 << 20,
+        };
         let result = PropertyResult {
             property,
             fairness: Fairness::None,

@@ -29,7 +29,7 @@ struct Line {
 
 /// The table of positions of one preprocessed text.
 #[derive(Debug)]
-pub(crate) struct Positions {
+pub struct Positions {
     text: String,
     tokens: Vec<Token>,
     lines: Vec<Line>,
@@ -43,12 +43,14 @@ pub(crate) struct Positions {
     folder: PathBuf,
     /// A file whose text the preprocessor has seen with assertions in comments uncovered, and that text.
     uncovered: Option<(File, String)>,
+    /// The text of a header that is part of pdnet, by its name in a line marker.
+    own_header: Option<fn(&str) -> Option<&'static str>>,
 }
 
 impl Positions {
     /// A table for a text whose lines, as long as no marker says otherwise, belong to `name`. `own` is the
     /// file with this text where there is one.
-    pub(crate) fn new(text: String, name: &str, own: Option<File>) -> Self {
+    pub fn new(text: String, name: &str, own: Option<File>) -> Self {
         let tokens = lex(&text);
         let mut names = vec![name.to_owned()];
         let mut lines = Vec::new();
@@ -80,11 +82,23 @@ impl Positions {
         let folder = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();
         let own_name = format!("{name} (preprocessed)");
         let aligned = FxHashMap::default();
-        Self { text, tokens, lines, names, files, own, own_name, aligned, folder, uncovered: None }
+        Self {
+            text,
+            tokens,
+            lines,
+            names,
+            files,
+            own,
+            own_name,
+            aligned,
+            folder,
+            uncovered: None,
+            own_header: None,
+        }
     }
 
     /// Says that lines of this name belong to a file that is in the map already.
-    pub(crate) fn set_file(&mut self, name: &str, file: File) {
+    pub fn set_file(&mut self, name: &str, file: File) {
         for (known, slot) in self.names.iter().zip(&mut self.files) {
             if known == name {
                 *slot = Some(Some(file));
@@ -92,33 +106,38 @@ impl Positions {
         }
     }
 
+    /// Says how to get the text of headers that are part of pdnet.
+    pub fn set_own_headers(&mut self, text_of: fn(&str) -> Option<&'static str>) {
+        self.own_header = Some(text_of);
+    }
+
     /// Says what the preprocessor has seen of a file; the text has the length and the lines of the file's.
-    pub(crate) fn set_uncovered(&mut self, file: File, text: String) {
+    pub fn set_uncovered(&mut self, file: File, text: String) {
         self.uncovered = Some((file, text));
     }
 
     /// The preprocessed text.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Its tokens.
-    pub(crate) fn tokens(&self) -> &[Token] {
+    pub fn tokens(&self) -> &[Token] {
         &self.tokens
     }
 
     /// The text of a token; empty behind the last.
-    pub(crate) fn token_text(&self, token: usize) -> &str {
+    pub fn token_text(&self, token: usize) -> &str {
         self.tokens.get(token).map_or("", |token| token.text(&self.text))
     }
 
     /// Whether the token stands in a header of the system (or in one of ours).
-    pub(crate) fn in_system_header(&self, token: usize) -> bool {
+    pub fn in_system_header(&self, token: usize) -> bool {
         self.tokens.get(token).is_some_and(|token| self.lines[self.line_of(token.start)].system)
     }
 
     /// The user's files that the text comes from.
-    pub(crate) fn user_files(&mut self, map: &mut SourceMap) -> Vec<File> {
+    pub fn user_files(&mut self, map: &mut SourceMap) -> Vec<File> {
         let mut is_user = vec![false; self.names.len()];
         for line in &self.lines {
             is_user[line.name] |= !line.system;
@@ -132,13 +151,41 @@ impl Positions {
     }
 
     /// The place of a range of tokens.
-    pub(crate) fn range_span(&mut self, map: &mut SourceMap, first: usize, last: usize) -> Span {
+    pub fn range_span(&mut self, map: &mut SourceMap, first: usize, last: usize) -> Span {
         let span = self.token_span(map, first);
         if last > first { span.to(self.token_span(map, last)) } else { span }
     }
 
+    /// The place of a range of bytes of the preprocessed text. The ends may lie inside of tokens, which the lexer for
+    /// C cuts otherwise than other languages do (`0..7` is one number).
+    pub fn byte_span(&mut self, map: &mut SourceMap, start: usize, end: usize) -> Span {
+        let first = self.tokens.partition_point(|token| token.end <= start);
+        let last = self.tokens.partition_point(|token| token.start < end).saturating_sub(1).max(first);
+        let whole = self.token_span(map, first);
+        let mut span = whole;
+        let mut until = self.token_span(map, last);
+        let same_length =
+            |span: Span, token: &Token| (span.end - span.start) as usize == token.end - token.start;
+        if let Some(token) = self.tokens.get(last)
+            && token.end > end
+            && same_length(until, token)
+        {
+            until.end -= small(token.end - end);
+        }
+        if let Some(token) = self.tokens.get(first)
+            && token.start < start
+            && same_length(whole, token)
+        {
+            span.start += small(start - token.start);
+        }
+        if first == last {
+            return Span { file: span.file, start: span.start, end: until.end };
+        }
+        span.to(until)
+    }
+
     /// The place of a token; behind the last token that of the last.
-    pub(crate) fn token_span(&mut self, map: &mut SourceMap, token: usize) -> Span {
+    pub fn token_span(&mut self, map: &mut SourceMap, token: usize) -> Span {
         let token = token.min(self.tokens.len().saturating_sub(1));
         let Some(&data) = self.tokens.get(token) else {
             let file = self.own_file(map);
@@ -168,7 +215,7 @@ impl Positions {
         }
         let name = &self.names[name_idx];
         let found = map.find(name).filter(|&file| Some(file) != self.own).or_else(|| {
-            if let Some(text) = crate::preprocess::overlay_text(name) {
+            if let Some(text) = self.own_header.and_then(|text_of| text_of(name)) {
                 return Some(map.add(name.clone(), text));
             }
             if name.starts_with('<') {
@@ -177,7 +224,7 @@ impl Positions {
             let here = PathBuf::from(name);
             let beside = self.folder.join(name);
             let bytes = std::fs::read(&here).or_else(|_| std::fs::read(&beside)).ok()?;
-            Some(map.add(name.clone(), crate::input::decode(bytes)))
+            Some(map.add(name.clone(), crate::decode(bytes)))
         });
         self.files[name_idx] = Some(found);
         found

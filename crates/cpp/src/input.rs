@@ -9,12 +9,25 @@ const SIZE_LIMIT: u64 = 256 << 20;
 
 /// Bytes as text: UTF-8 where it is UTF-8, otherwise each bad byte becomes a replacement character, so
 /// that a comment in Latin-1 does no harm.
-pub(crate) fn decode(bytes: Vec<u8>) -> String {
+#[must_use]
+pub fn decode(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
+/// What a file should be, in the words of a diagnostic.
+#[derive(Clone, Copy, Debug)]
+pub struct FileKind {
+    /// `a C file`.
+    pub short: &'static str,
+    /// The same with the endings of names.
+    pub long: &'static str,
+}
+
 /// Reads a source file into the map.
-pub(crate) fn read(map: &mut SourceMap, path: &Path) -> Result<File, Diagnostic> {
+///
+/// # Errors
+/// It is not there, not a file, too large, or not text.
+pub fn read(map: &mut SourceMap, path: &Path, kind: FileKind) -> Result<File, Diagnostic> {
     let name = path.display();
     let unreadable =
         |reason: String| Diagnostic::error("unreadable-file", format!("cannot read `{name}`: {reason}"));
@@ -30,7 +43,9 @@ pub(crate) fn read(map: &mut SourceMap, path: &Path) -> Result<File, Diagnostic>
         Err(error) => return Err(unreadable(error.to_string())),
     };
     if metadata.is_dir() {
-        return Err(unreadable("it is a directory".to_owned()).help("give the path of a C file"));
+        return Err(
+            unreadable("it is a directory".to_owned()).help(format!("give the path of {}", kind.short))
+        );
     }
     if metadata.len() > SIZE_LIMIT {
         return Err(unreadable("it is larger than 256 MiB".to_owned()));
@@ -39,7 +54,7 @@ pub(crate) fn read(map: &mut SourceMap, path: &Path) -> Result<File, Diagnostic>
     if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
         return Err(Diagnostic::error("binary-file", format!("`{name}` is not a text file"))
             .note(format!("byte {at} is zero"))
-            .help("give a C source file (`.c`) or a preprocessed one (`.i`)"));
+            .help(format!("give {}", kind.long)));
     }
     Ok(map.add(name.to_string(), decode(bytes)))
 }
@@ -57,6 +72,7 @@ fn similar_file(path: &Path) -> Option<String> {
 }
 
 /// The start of the file, for diagnostics about the whole of it.
-pub(crate) fn start_of(file: File) -> Span {
+#[must_use]
+pub fn start_of(file: File) -> Span {
     Span { file, start: 0, end: 0 }
 }

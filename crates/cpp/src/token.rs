@@ -5,7 +5,7 @@
 
 /// What a token looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TokenKind {
+pub enum TokenKind {
     /// A name or keyword.
     Word,
     /// A number, in the wide sense of the preprocessor.
@@ -22,18 +22,18 @@ pub(crate) enum TokenKind {
 
 /// A token: what it is and where it stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
+pub struct Token {
     /// What it looks like.
-    pub(crate) kind: TokenKind,
+    pub kind: TokenKind,
     /// Its first byte.
-    pub(crate) start: usize,
+    pub start: usize,
     /// One past its last byte.
-    pub(crate) end: usize,
+    pub end: usize,
 }
 
 impl Token {
     /// The token's text.
-    pub(crate) fn text<'t>(&self, text: &'t str) -> &'t str {
+    pub fn text<'t>(&self, text: &'t str) -> &'t str {
         &text[self.start..self.end]
     }
 }
@@ -45,7 +45,7 @@ const LONG_PUNCTUATION: &[&str] = &[
 ];
 
 /// The tokens of a text.
-pub(crate) fn lex(text: &str) -> Vec<Token> {
+pub fn lex(text: &str) -> Vec<Token> {
     let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, tokens: Vec::new() };
     lexer.run();
     lexer.tokens

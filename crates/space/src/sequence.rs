@@ -1,0 +1,131 @@
+//! What comes at once after a step: the rest of an indivisible sequence, and the loss of an atomic section.
+
+use std::ops::ControlFlow;
+
+use pdnet_net::{Effect, INDIVISIBLE_STEPS, Transition};
+
+use crate::successors::{Outcome, Successors};
+use crate::{State, ThreadSet};
+
+/// So many steps are taken before states are compared, to find a sequence that comes back to one.
+const FIRST_COMPARED: u32 = 16;
+
+/// What is needed beside the generator itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sequence {
+    /// The transitions that fired after the first.
+    pub(crate) transitions: Vec<Transition>,
+    /// The sequence had no end.
+    pub(crate) is_cut: bool,
+    /// The step that is next: what fires, the first word of the moving frame, and the registers.
+    next: Option<(Transition, usize)>,
+    registers: Vec<i64>,
+    /// A state of the sequence with which later ones are compared.
+    kept: Option<State>,
+}
+
+impl Successors<'_> {
+    /// Lets happen what comes at once after the firing of a thread that led to `next`.
+    pub(crate) fn settle(&mut self, thread: usize) -> Result<Outcome, &'static str> {
+        let compiled = self.compiled;
+        self.sequence.transitions.clear();
+        self.sequence.is_cut = false;
+        let is_set = |cell: Option<usize>| cell.is_some_and(|offset| self.next.globals[offset] != 0);
+        if !is_set(compiled.layout.indivisible) && !is_set(compiled.layout.yielding) {
+            return Ok(Outcome::State);
+        }
+        // The steps are those of another generator: this one is in the middle of an enumeration.
+        let mut inner = self.inner.take().unwrap_or_else(|| Box::new(Self::new(compiled)));
+        inner.current.copy_from(&self.next);
+        inner.next.copy_from(&self.next);
+        inner.sequence.transitions.clear();
+        inner.sequence.is_cut = false;
+        let outcome = inner.finish_sequence(thread);
+        if outcome == Ok(Outcome::State) {
+            inner.yield_section();
+            self.next.follow(&inner.next);
+        }
+        std::mem::swap(&mut self.sequence.transitions, &mut inner.sequence.transitions);
+        self.sequence.is_cut = inner.sequence.is_cut;
+        self.inner = Some(inner);
+        outcome
+    }
+
+    /// Takes steps of the thread for as long as the sequence is not at its end.
+    fn finish_sequence(&mut self, thread: usize) -> Result<Outcome, &'static str> {
+        let compiled = self.compiled;
+        let Some(cell) = compiled.layout.indivisible else { return Ok(Outcome::State) };
+        let mut n_steps = 1_u32;
+        while self.current.globals[cell] != 0 {
+            self.choose_next(thread);
+            let Some((transition, base)) = self.sequence.next else { break };
+            let kept = self.sequence.kept.as_ref().filter(|_| n_steps > FIRST_COMPARED);
+            if n_steps >= INDIVISIBLE_STEPS || kept.is_some_and(|kept| kept.is_same(&self.current)) {
+                self.sequence.is_cut = true;
+                return Ok(Outcome::Pruned);
+            }
+            if n_steps >= FIRST_COMPARED && n_steps.is_power_of_two() {
+                self.sequence.kept = Some(self.current.clone());
+            }
+            n_steps += 1;
+            self.sequence.transitions.push(transition);
+            let rule = &compiled.transitions[transition];
+            if rule.effect == Effect::Prune {
+                return Ok(Outcome::Pruned);
+            }
+            self.registers.copy_from_slice(&self.sequence.registers);
+            self.base = base;
+            self.fire(rule)?;
+            self.current.follow(&self.next);
+        }
+        Ok(Outcome::State)
+    }
+
+    /// Finds the first enabled binding of the thread: of the first transition, and of that the one with the lowest
+    /// values.
+    fn choose_next(&mut self, thread: usize) {
+        let compiled = self.compiled;
+        self.sequence.next = None;
+        let movable = self.movable();
+        if compiled.has_ended(&self.current) || !movable.contains(thread) {
+            return;
+        }
+        for late in [false, true] {
+            if late && (!compiled.has_late() || self.is_any_bound(movable)) {
+                return;
+            }
+            let _ = self.bind_enabled(ThreadSet::single(thread), late, &mut |this, transition, rule| {
+                let own = &this.registers[..rule.n_vars];
+                let is_first = this.sequence.next.is_none_or(|(other, _)| {
+                    transition < other || transition == other && own < &this.sequence.registers[..rule.n_vars]
+                });
+                if is_first {
+                    this.sequence.next = Some((transition, this.base));
+                    this.sequence.registers.clone_from(&this.registers);
+                }
+                ControlFlow::Continue(())
+            });
+            if self.sequence.next.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Whether a transition of these threads that is not late is bound.
+    fn is_any_bound(&mut self, threads: ThreadSet) -> bool {
+        self.bind_enabled(threads, false, &mut |_, _, _| ControlFlow::Break(())).is_break()
+    }
+
+    /// Takes the atomic section from a thread that cannot go on.
+    fn yield_section(&mut self) {
+        let Some(cell) = self.compiled.layout.yielding else { return };
+        let owner = self.current.globals[cell];
+        if owner == 0 {
+            return;
+        }
+        let owner = ThreadSet::of_number(owner.wrapping_sub(1)) & self.current.live;
+        if self.compiled.has_ended(&self.current) || !self.is_any_bound(owner) {
+            self.next.set_global(cell, 0);
+        }
+    }
+}
