@@ -17,6 +17,7 @@ Examples:
   pdnet check task.yml --witness witness.yml     a task of SV-COMP, with a witness for other tools
   pdnet slice counter.c --ltl 'G(x < 3)'         what of it the answer depends on, and why
   pdnet net counter.c --format dot | dot -Tsvg > counter.svg
+  pdnet promela counter.c -o counter.pml         the same program for SPIN
   pdnet automaton 'G(p -> F q)' --format hoa
 
 Exit codes:
@@ -58,6 +59,12 @@ pub(crate) enum Command {
     /// is kept. Properties come from where `check` takes them from. Those that single steps or states break
     /// are sliced together, formulas each by itself.
     Slice(SliceArgs),
+    /// Write a program as a model in Promela, so that SPIN can check the answers.
+    ///
+    /// The model does what the net of the program does, step by step, and has the properties as assertions, end
+    /// states and `ltl` blocks. Its first lines say how SPIN is run on it and what its messages mean. Properties come
+    /// from where `check` takes them from. What Promela has no exact counterpart of is refused.
+    Promela(PromelaArgs),
     /// Print the net of a program.
     Net(NetArgs),
     /// Print the automaton of a formula.
@@ -297,6 +304,22 @@ pub(crate) struct NetArgs {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) front: FrontArgs,
+}
+
+/// `pdnet promela`.
+#[derive(Debug, Args)]
+pub(crate) struct PromelaArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    #[command(flatten)]
+    pub(crate) properties: PropertyArgs,
+    #[command(flatten)]
+    pub(crate) slicing: SlicingArgs,
+    #[command(flatten)]
+    pub(crate) front: FrontArgs,
+    /// Write to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// `pdnet automaton`.

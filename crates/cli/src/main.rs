@@ -19,6 +19,7 @@ mod memory;
 mod net;
 mod pipeline;
 mod progress;
+mod promela;
 mod properties;
 mod session;
 mod settle;
@@ -61,6 +62,7 @@ fn run() -> ExitStatus {
     let result = match &cli.command {
         Command::Check(args) => pipeline::check(args, &mut session, engine::engine(args.reduce).as_ref()),
         Command::Slice(args) => slice::print_slice(args, &mut session),
+        Command::Promela(args) => promela::print_promela(args, &mut session),
         Command::Net(args) => net::print_net(args, &mut session),
         Command::Automaton(args) => automaton::print_automaton(args, &mut session),
     };

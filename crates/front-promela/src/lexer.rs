@@ -174,6 +174,25 @@ pub(crate) fn lex_file(map: &SourceMap, file: pdnet_source::File) -> Vec<Token> 
         .collect()
 }
 
+/// The tokens of a text that takes the place of a token, such as that of a macro.
+pub(crate) fn lex_instead(text: &str, token: &Token) -> Vec<Token> {
+    let mut end = usize::MAX;
+    split(text)
+        .into_iter()
+        .map(|raw| {
+            let glued = raw.start == end;
+            end = raw.end;
+            Token {
+                kind: raw.kind,
+                text: text[raw.start..raw.end].into(),
+                newline: false,
+                glued,
+                ..token.clone()
+            }
+        })
+        .collect()
+}
+
 struct Raw {
     kind: Kind,
     start: usize,

@@ -7,6 +7,7 @@
 //! | `lexer.rs` | words |
 //! | `parser.rs` and below | from words to the tree, names resolved on the way |
 //! | `names.rs` | what names mean |
+//! | `places.rs` | places of statements that come out of macros |
 //! | `dump.rs` | the tree as text, for tests |
 //! | `tree.rs` | the model with names resolved; what the syntax makes and the lowering takes |
 
@@ -17,6 +18,7 @@ mod lexer;
 mod load;
 mod names;
 mod parser;
+mod places;
 mod preprocess;
 pub mod tree;
 

@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use pdnet_base::FxHashMap;
 use pdnet_cpp::{FileKind, Positions};
 use pdnet_source::{Diagnostic, File, Severity, SourceMap, Span};
 
-use crate::lexer::{lex, lex_file};
+use crate::lexer::{Token, lex, lex_file, lex_instead};
 use crate::names::Names;
 use crate::parser::{Parser, separate_asked_labels};
-use crate::preprocess::preprocess;
+use crate::preprocess::{macros, preprocess};
 use crate::tree::{LtlBlock, Model};
 
 /// What we expect to read.
@@ -41,7 +42,22 @@ pub struct Loaded {
     pub names: Names,
     /// What the user should know.
     pub warnings: Vec<Diagnostic>,
+    /// The file and how it was read, to find its macros again.
+    origin: Option<Origin>,
 }
+
+#[derive(Clone, Debug)]
+struct Origin {
+    file: File,
+    path: PathBuf,
+    options: Options,
+}
+
+/// How deep macros of formulas may stand inside of each other.
+const MACRO_DEPTH_LIMIT: usize = 32;
+
+/// How many tokens the macros of a formula may expand to.
+const MACRO_SIZE_LIMIT: usize = 10_000;
 
 /// Reads a model.
 ///
@@ -50,7 +66,9 @@ pub struct Loaded {
 pub fn load(map: &mut SourceMap, path: &Path, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
     let file = pdnet_cpp::read(map, path, MODEL_FILE).map_err(|diagnostic| vec![diagnostic])?;
     let positions = preprocess(map, file, path, options)?;
-    parse(map, file, positions)
+    let mut loaded = parse(map, file, positions)?;
+    loaded.origin = Some(Origin { file, path: path.to_path_buf(), options: options.clone() });
+    Ok(loaded)
 }
 
 /// Takes a text that needs no preprocessor, for tests.
@@ -68,11 +86,14 @@ fn parse(map: &mut SourceMap, file: File, mut positions: Positions) -> Result<Lo
         let tokens = lex(map, &mut positions);
         let mut parser = Parser::new(tokens, end_of(map, file), Model::default(), Names::default());
         parser.units();
-        finish(parser)
+        let mut loaded = finish(parser)?;
+        crate::places::widen(map, &mut loaded.model);
+        Ok(loaded)
     })
 }
 
 /// Reads a formula over a model that was loaded before, in SPIN's spelling or ours. `file` has the text of the formula.
+/// Macros of the model without parameters can be used, as SPIN's users do.
 ///
 /// Where the formula asks for a label in front of a jump, the jump gets a step of its own, as in SPIN: lower the model
 /// behind this.
@@ -86,8 +107,17 @@ pub fn parse_formula(
     loaded: &mut Loaded,
 ) -> Result<LtlBlock, Vec<Diagnostic>> {
     let (model, names) = (loaded.model.clone(), loaded.names.clone());
+    let macros = loaded
+        .origin
+        .as_ref()
+        .map(|origin| macros(&map.file(origin.file).text, &origin.path, &origin.options));
     let (block, asked) = with_large_stack(|| {
-        let tokens = lex_file(map, file);
+        let mut tokens = lex_file(map, file);
+        for _ in 0..MACRO_DEPTH_LIMIT {
+            if !macros.as_ref().is_some_and(|macros| expand(&mut tokens, macros, &names)) {
+                break;
+            }
+        }
         let end = end_of(map, file);
         let mut parser = Parser::new(tokens, end, model, names);
         let whole = Span { file, start: 0, end: end.end };
@@ -98,6 +128,24 @@ pub fn parse_formula(
     })?;
     separate_asked_labels(&mut loaded.model, &asked);
     Ok(block)
+}
+
+/// Puts the texts of macros in their places, once; whether there were any.
+fn expand(tokens: &mut Vec<Token>, macros: &FxHashMap<String, String>, names: &Names) -> bool {
+    let mut expanded = Vec::with_capacity(tokens.len());
+    let mut any = false;
+    for token in &*tokens {
+        let known = names.globals.contains_key(&*token.text) || names.constants.contains_key(&*token.text);
+        match macros.get(&*token.text).filter(|_| token.is_name() && !known) {
+            Some(text) if expanded.len() < MACRO_SIZE_LIMIT => {
+                any = true;
+                expanded.extend(lex_instead(text, token));
+            }
+            Some(_) | None => expanded.push(token.clone()),
+        }
+    }
+    *tokens = expanded;
+    any
 }
 
 fn end_of(map: &SourceMap, file: File) -> Span {
@@ -111,7 +159,7 @@ fn finish(parser: Parser) -> Result<Loaded, Vec<Diagnostic>> {
     if diagnostics.iter().any(|found| found.severity == Severity::Error) {
         return Err(diagnostics);
     }
-    Ok(Loaded { model, names, warnings: diagnostics })
+    Ok(Loaded { model, names, warnings: diagnostics, origin: None })
 }
 
 fn with_large_stack<T: Send>(

@@ -34,7 +34,7 @@ use crate::lexer::{Kind, Token};
 use crate::names::{DeclaredChannel, Names, Symbol};
 use crate::tree::{Exclusive, Model, Place, Proc, Var};
 use label::Labels;
-pub(crate) use label::separate_asked_labels;
+pub(crate) use label::{each_statement, separate_asked_labels};
 
 /// How deep statements and expressions may be nested; code that walks the tree is recursive.
 pub const TREE_DEPTH_LIMIT: usize = 1_000;

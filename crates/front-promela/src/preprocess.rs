@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use pdnet_base::FxHashMap;
 use pdnet_cpp::{Positions, compiler};
 use pdnet_source::{Diagnostic, File, SourceMap};
 
@@ -33,6 +34,28 @@ pub(crate) fn preprocess(
     let mut positions = Positions::new(pdnet_cpp::decode(output.stdout), &name, None);
     positions.set_file(&path.display().to_string(), file);
     Ok(positions)
+}
+
+/// The macros without parameters that are defined at the end of a model, for formulas that use them. Empty where there
+/// are none, or where the compiler cannot tell.
+pub(crate) fn macros(text: &str, path: &Path, options: &Options) -> FxHashMap<String, String> {
+    let mut found = FxHashMap::default();
+    if !has_directives(text) && options.defines.is_empty() && options.arguments.is_empty() {
+        return found;
+    }
+    let mut arguments = arguments(path, options);
+    arguments.insert(0, "-dM".into());
+    let candidates = compiler::commands(options.preprocessor.as_deref());
+    let output = compiler::first_output(&candidates, |command| compiler::run(command, &arguments));
+    let Ok((_, output)) = output else { return found };
+    for line in pdnet_cpp::decode(output.stdout).lines() {
+        let Some(definition) = line.strip_prefix("#define ") else { continue };
+        let (name, value) = definition.split_once(' ').unwrap_or((definition, ""));
+        if !name.contains('(') {
+            found.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    found
 }
 
 fn has_directives(text: &str) -> bool {

@@ -210,7 +210,8 @@ pub enum StmtKind {
     Send {
         /// The channel.
         channel: Expr,
-        /// The fields; `q ! a(b)` is `a, b`.
+        /// The fields; `q ! a(b)` is `a, b`. As many as the channel has where its declaration has a type; a wrong
+        /// number otherwise is a mistake of the model that SPIN finds when it happens. The same in receives.
         args: Vec<Expr>,
         /// `!!`.
         sorted: bool,
@@ -335,7 +336,8 @@ pub enum ExprKind {
     Poll {
         /// The channel.
         channel: Box<Expr>,
-        /// The fields; those that would be stored are [`ReceiveArg::Ignore`].
+        /// The fields; those that would be stored are [`ReceiveArg::Ignore`]. Of a channel without a declared type (a
+        /// parameter, say) there may be fewer than fields: the rest is ignored.
         args: Vec<ReceiveArg>,
         /// `??`.
         random: bool,

@@ -60,6 +60,8 @@ const ROWS: &[(&str, &[&str])] = &[
     ("chan q = [1] of { byte }; init { q!1,2 }", &["wrong-field-count"]),
     ("chan q = [1] of { byte, byte }; init { q!1 }", &["wrong-field-count"]),
     ("chan q = [1] of { byte, byte }; byte x; init { q?x }", &["wrong-field-count"]),
+    ("chan q = [1] of { byte, byte }; byte x; init { q?[1] }", &[]),
+    ("chan q = [1] of { byte, byte }; byte x; init { q?[1,2,3] }", &["wrong-field-count"]),
     ("chan q = [1] of { byte, byte }; byte x; init { q?x,x }", &["stored-twice"]),
     ("byte x; init { x!1 }", &["not-a-channel"]),
     ("byte x; init { len(x) == 1 }", &["not-a-channel"]),

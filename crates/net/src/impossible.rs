@@ -28,7 +28,7 @@ use crate::Net;
 use crate::flow::Flow;
 use crate::frames::Frames;
 use crate::loops::Loops;
-use crate::net::Transition;
+use crate::net::{Place, Transition};
 
 /// The transitions that are enabled in no reachable marking.
 #[must_use]
@@ -43,4 +43,14 @@ pub fn impossible(net: &Net) -> IndexVec<Transition, bool> {
     handles::mark(net, &flow, &calls, &mut found);
     threads::mark(net, &flow, &loops, &calls, &mut found);
     found
+}
+
+/// Bounds on the values of the cells of frames that nobody else writes, both ends included; none for other cells, and
+/// where frames do something that is not understood.
+#[must_use]
+pub fn private_bounds(net: &Net) -> IndexVec<Place, Option<(i64, i64)>> {
+    let Some(frames) = Frames::new(net) else { return IndexVec::filled(None, net.places.len()) };
+    let flow = Flow::new(net);
+    let loops = Loops::new(net, &flow);
+    ranges::private_bounds(net, &flow, &loops, &frames)
 }

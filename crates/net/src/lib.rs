@@ -55,7 +55,7 @@ pub use dependence::add_control_dependence;
 pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
 pub use flow::{Flow, FlowStep};
 pub use hang::Hangs;
-pub use impossible::{impossible, most_threads};
+pub use impossible::{impossible, most_threads, private_bounds};
 pub use inputs::{SplitLimits, split_inputs};
 pub use int::IntType;
 pub use interp::{Fired, Firing, INDIVISIBLE_STEPS, Interpreter, Marking, Successor, Token};

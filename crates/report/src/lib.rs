@@ -19,6 +19,7 @@
 //! | `json` | the result as JSON |
 //! | `witness` | a violation or a proof as a witness for other tools |
 //! | `net_json`, `net_dot` | the net as JSON, and as a drawing |
+//! | `promela` | the net as a model for SPIN |
 //! | `slicing` | what slicing did, as values |
 //! | `slice_words` | why something is kept, in words |
 //! | `slice_text`, `slice_json`, `slice_dot` | a slice: the program with marks and reasons, and drawings |
@@ -37,6 +38,7 @@ mod json;
 mod layout;
 mod net_dot;
 mod net_json;
+mod promela;
 mod race;
 mod report;
 mod run;
@@ -61,6 +63,7 @@ pub use json::{RESULT_SCHEMA, result_json};
 pub use layout::human_bytes;
 pub use net_dot::net_dot;
 pub use net_json::{NET_SCHEMA, net_json};
+pub use promela::{PromelaExport, PromelaModel, promela};
 pub use report::{Answer, Origin, Overall, Probe, ProbeAnswer, PropertyResult, Report};
 pub use slice_dot::slice_dot;
 pub use slice_json::{SLICE_SCHEMA, slice_json};

@@ -41,6 +41,12 @@ impl Compiler {
         candidates.into_iter().find(works).map(|program| Self { program })
     }
 
+    /// The compiler as a command, for what the other methods do not do.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        Command::new(&self.program)
+    }
+
     /// Whether it accepts the text; warnings are given back and are no error.
     ///
     /// # Errors

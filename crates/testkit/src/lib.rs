@@ -19,6 +19,7 @@
 //! | `random_promela` | Promela models with all kinds of channels and sequences, and formulas about them |
 //! | `shrink_lines` | smaller programs that fail in the same way |
 //! | `compiler` | the system's C compiler, where there is one |
+//! | `spin` | SPIN, where it is installed |
 //!
 //! Everything random is a function of a seed, and every failure prints its seed. Nothing here is fast, and
 //! nothing here looks at an engine: an oracle that shared code with what it judges would share its bugs.
@@ -42,6 +43,7 @@ mod reference;
 mod reference_engine;
 mod shrink;
 mod shrink_lines;
+mod spin;
 
 pub use compiler::{CompileError, Compiler};
 pub use conformance::{
@@ -61,3 +63,4 @@ pub use reference::{Caveats, ReachableEdge, ReachableGraph, RefAnswer, RefVerdic
 pub use reference_engine::Reference;
 pub use shrink::shrink;
 pub use shrink_lines::shrink_lines;
+pub use spin::{Spin, SpinRun};

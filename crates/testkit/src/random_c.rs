@@ -102,6 +102,18 @@ pub struct RandomProgram {
     pub has_error: bool,
 }
 
+impl RandomProgram {
+    /// The program without directives and macros, for declarations of the library in front of it.
+    #[must_use]
+    pub fn without_headers(&self) -> String {
+        let body: Vec<&str> = self.text.lines().filter(|line| !line.starts_with("#include")).collect();
+        let body = body.join("\n").replace("assert(", "__pdnet_assert(");
+        let body =
+            body.replace("PTHREAD_MUTEX_INITIALIZER", "{ 0 }").replace("PTHREAD_COND_INITIALIZER", "{ 0 }");
+        body.replace("NULL", "((void *)0)")
+    }
+}
+
 /// A random program.
 #[must_use]
 pub fn random_c_program(rng: &mut Rng, config: &ProgramConfig) -> RandomProgram {

@@ -29,14 +29,6 @@ int pthread_cond_broadcast(pthread_cond_t *);
 void __pdnet_assert(_Bool); void abort(void); void exit(int);
 ";
 
-fn without_headers(text: &str) -> String {
-    let body: Vec<&str> = text.lines().filter(|line| !line.starts_with("#include")).collect();
-    let body = body.join("\n").replace("assert(", "__pdnet_assert(");
-    let body =
-        body.replace("PTHREAD_MUTEX_INITIALIZER", "{ 0 }").replace("PTHREAD_COND_INITIALIZER", "{ 0 }");
-    format!("{PRELUDE}{}", body.replace("NULL", "((void *)0)"))
-}
-
 /// In two halves, so that both cores have work.
 #[test]
 fn programs_get_the_verdicts_of_the_reference() {
@@ -59,7 +51,7 @@ fn compare_programs(seed: u64) {
         let context = || format!("case seed {case_seed}\nformulas: {formulas:?}\n{}", program.text);
 
         let mut map = SourceMap::new();
-        let file = map.add("random.i", without_headers(&program.text));
+        let file = map.add("random.i", format!("{PRELUDE}{}", program.without_headers()));
         let fail = |map: &SourceMap, found: &[Diagnostic]| -> ! {
             let texts: String = found.iter().map(|one| render(map, one, ColorChoice::Plain)).collect();
             panic!("{}\n{texts}", context())

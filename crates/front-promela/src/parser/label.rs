@@ -170,7 +170,7 @@ pub(super) fn skip(labels: Vec<Label>, span: Span) -> Stmt {
 }
 
 /// Calls a function for all statements, the outer ones first.
-pub(super) fn each_statement(sequence: &mut Sequence, visit: &mut impl FnMut(&mut Stmt)) {
+pub(crate) fn each_statement(sequence: &mut Sequence, visit: &mut impl FnMut(&mut Stmt)) {
     each_sequence(sequence, &mut |sequence| sequence.iter_mut().for_each(&mut *visit));
 }
 

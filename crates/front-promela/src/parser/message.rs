@@ -5,7 +5,7 @@ use pdnet_source::{Diagnostic, Span};
 use super::expression::ABOVE_LOGIC;
 use super::reference::{Arrays, Reference, Target, constant};
 use super::{BodyKind, Parsed, Parser};
-use crate::tree::{Expr, ExprKind, ReceiveArg, StmtKind};
+use crate::tree::{Expr, ExprKind, Init, ReceiveArg, StmtKind};
 
 impl Parser {
     /// `! …` or `!! …` behind a channel.
@@ -77,7 +77,10 @@ impl Parser {
         self.receive_args(&mut args)?;
         self.expect("]", "behind the fields of the message")?;
         let span = self.since(start);
-        self.check_fields(&channel, args.len(), span)?;
+        // A poll may leave out the last fields.
+        let n_args = args.len().max(self.declared_fields(&channel).unwrap_or(0));
+        self.check_fields(&channel, n_args, span)?;
+        args.resize(n_args, ReceiveArg::Ignore);
         for arg in &mut args {
             if matches!(arg, ReceiveArg::Store(_)) {
                 *arg = ReceiveArg::Ignore;
@@ -189,11 +192,19 @@ impl Parser {
         Ok(())
     }
 
+    /// The number of fields of a channel, where its declaration says it.
+    fn declared_fields(&self, channel: &Expr) -> Option<usize> {
+        let ExprKind::Load(place) = &channel.kind else { return None };
+        match &self.model.vars[place.var].init {
+            Init::Channel(ty) => Some(ty.fields.len()),
+            Init::Zero | Init::Value(_) | Init::List(_) => None,
+        }
+    }
+
     /// Compares the number of fields with the declaration of the channel, where it is known.
     fn check_fields(&mut self, channel: &Expr, n_args: usize, span: Span) -> Parsed<()> {
         let ExprKind::Load(place) = &channel.kind else { return Ok(()) };
-        let Some(known) = self.channels.get(&place.var) else { return Ok(()) };
-        let n_fields = known.ty.fields.len();
+        let Some(n_fields) = self.declared_fields(channel) else { return Ok(()) };
         let declared = self.model.vars[place.var].span;
         let name = &self.model.vars[place.var].name;
         let what =

@@ -53,6 +53,38 @@ pub(super) fn mark(
     }
 }
 
+/// Bounds on the cells of frames that only the frame itself writes, both ends included; none for other cells.
+///
+/// A cell has its first value or one that some step has written, and a step writes what the values allow with which it
+/// can happen.
+pub(super) fn private_bounds(
+    net: &Net,
+    flow: &Flow,
+    loops: &Loops,
+    frames: &Frames,
+) -> IndexVec<Place, Option<(i64, i64)>> {
+    let mut analysis = Analysis::new(net, flow, loops, frames);
+    analysis.run();
+    for _ in 0..N_AGAIN {
+        analysis.again();
+    }
+    let first = |(cell, data): (Place, &crate::PlaceData)| {
+        data.cells().filter(|_| frames.private[cell]).map(|cells| Range::one(cells.default))
+    };
+    let mut bounds: IndexVec<Place, Option<Range>> = net.places.iter_enumerated().map(first).collect();
+    for data in &net.transitions {
+        let cases = analysis.cases(data);
+        for arc in &data.arcs {
+            let ArcData::Write { place, value, .. } = arc else { continue };
+            let Some(known) = &mut bounds[*place] else { continue };
+            for values in &cases {
+                *known = known.hull(range_of(value, values).converted(type_of(net, *place)));
+            }
+        }
+    }
+    bounds.iter().map(|bounds| bounds.map(|range| (range.low, range.high))).collect()
+}
+
 struct Analysis<'a> {
     net: &'a Net,
     flow: &'a Flow,
