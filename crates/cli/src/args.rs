@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::reductions::Reductions;
 use crate::units::{parse_bytes, parse_count, parse_duration};
 
 const AFTER_HELP: &str = "\
@@ -91,11 +92,13 @@ pub(crate) struct CheckArgs {
     pub(crate) limits: LimitArgs,
     /// Which reductions to use.
     ///
-    /// `local-first`: steps that no other thread can notice are taken at once, so that their order makes no
-    /// states. `forget`: values that nobody will look at make no states. Verdicts are the same without them; runs
-    /// to assertions and deadlocks are then shortest. A formula with the operator X is accepted only with `none`, since reductions do not preserve it.
-    #[arg(long, value_enum, default_value_t = Reduce::All, value_name = "WHICH", help_heading = "Search")]
-    pub(crate) reduce: Reduce,
+    /// `all`, `none`, or a list with commas of: `slice`: what the answer does not depend on is cut (see --slice).
+    /// `agglomerate`: steps that nobody can come between become one. `local-first`: steps that no other thread can
+    /// notice are taken at once, so that their order makes no states. `forget`: values that nobody will look at make
+    /// no states. Verdicts are the same without them; runs to assertions and deadlocks are then shortest. A formula
+    /// with the operator X is accepted only with `none`, since reductions do not preserve it.
+    #[arg(long, default_value = "all", value_name = "WHICH", help_heading = "Search")]
+    pub(crate) reduce: Reductions,
     #[command(flatten)]
     pub(crate) slicing: SlicingArgs,
     /// Keep answers in this folder, and use those that are there.
@@ -134,8 +137,8 @@ pub(crate) struct SlicingArgs {
     ///
     /// `on-demand`: dependences are found as far as the property needs them. `program`: all dependences of the
     /// program first, as slicers of programs do. `net`: follow the arcs of the net backwards, as slicers of Petri
-    /// nets do. Verdicts are the same with each of them and with `off`. Where it is not given: `on-demand`, or `off` with
-    /// `--reduce none`.
+    /// nets do. Verdicts are the same with each of them and with `off`. Where it is not given: `on-demand`, or `off` where
+    /// `--reduce` has no `slice`.
     #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
     pub(crate) slice: Option<SliceMethod>,
 }
@@ -372,12 +375,6 @@ pub(crate) enum Bits {
     Ilp32,
     #[value(name = "64")]
     Lp64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reduce {
-    None,
-    All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

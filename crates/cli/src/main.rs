@@ -21,6 +21,7 @@ mod pipeline;
 mod progress;
 mod promela;
 mod properties;
+mod reductions;
 mod session;
 mod settle;
 mod slice;
@@ -60,7 +61,7 @@ fn run() -> ExitStatus {
     };
     let mut session = Session::new(cli.color);
     let result = match &cli.command {
-        Command::Check(args) => pipeline::check(args, &mut session, engine::engine(args.reduce).as_ref()),
+        Command::Check(args) => pipeline::check(args, &mut session, engine::engine(&args.reduce).as_ref()),
         Command::Slice(args) => slice::print_slice(args, &mut session),
         Command::Promela(args) => promela::print_promela(args, &mut session),
         Command::Net(args) => net::print_net(args, &mut session),

@@ -11,7 +11,7 @@ use pdnet_report::{
 };
 use pdnet_source::{Diagnostic, Severity};
 
-use crate::args::{Atomicity, CheckArgs, FrontArgs, Reduce, ResultFormat, When};
+use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, When};
 use crate::cache::Cache;
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
@@ -19,6 +19,7 @@ use crate::inputs::{load_program, program_name};
 use crate::job::resolve_job;
 use crate::progress::Display;
 use crate::properties::{NamedAutomaton, NamedFormula, Properties, Wanted, resolve_properties};
+use crate::reductions::Reduction;
 use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
 use crate::slicing::{Answers, Settled, Slicing};
@@ -40,7 +41,7 @@ pub(crate) fn check(
     let reading = clock.lap();
     // What is asked of it.
     let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
-    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, args.reduce);
+    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, &args.reduce);
     let asked = asked.map_err(refused)?;
     // Tree to net.
     let options = lower_options(&args.front, &asked);
@@ -57,12 +58,14 @@ pub(crate) fn check(
     session.catch_interrupts();
     let display = progress_display(args);
     let limits = args.limits.or_default();
-    let slicing = Slicing::new(args.slicing.slice, args.reduce);
+    let slicing = Slicing::new(args.slicing.slice, &args.reduce);
     let cache = open_cache(args, session, engine);
     let cache = cache.as_ref();
     let fairness = args.fair.into();
     let (limits, warns) = (&limits, !args.quiet);
-    let search_in = |net| Search { session, engine, net, limits, display, slicing, cache, warns };
+    let agglomerates = args.reduce.has(Reduction::Agglomerate);
+    let search_in =
+        |net| Search { session, engine, net, limits, display, slicing, agglomerates, cache, warns };
     let mut answers = search_in(&model.net).answer(&model.properties, fairness, "search")?;
     if answers.settled.iter().any(needs_unset) && !options.uninitialised {
         // Some run reads memory that was never written. Only for such programs there is a net in which it has
@@ -77,17 +80,27 @@ pub(crate) fn check(
         }
     }
     let search = search_in(&model.net);
-    let Answers { settled, slices } = answers;
+    let Answers { settled, slices, merges } = answers;
     // What would be under stronger fairness.
     let mut results = Vec::new();
     for (property, settled) in model.properties.iter().zip(settled) {
-        let Settled { answer, stats, slice, origin } = settled;
+        let Settled { answer, stats, slice, merge, origin } = settled;
         let probes = match &answer {
             Answer::Violated(run) => search.probe(property, fairness, run)?,
             Answer::Holds | Answer::Unknown(_) => Vec::new(),
         };
         let engine = engine.name();
-        results.push(PropertyResult { property, fairness, engine, stats, answer, slice, origin, probes });
+        results.push(PropertyResult {
+            property,
+            fairness,
+            engine,
+            stats,
+            answer,
+            slice,
+            merge,
+            origin,
+            probes,
+        });
     }
     // Answers to text.
     let report = Report {
@@ -97,8 +110,9 @@ pub(crate) fn check(
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.questions)),
-        reductions: crate::engine::reductions(args.reduce),
+        reductions: args.reduce.of_search(),
         slices,
+        merges,
         timings,
         notes: notes(args, &asked.notes),
     };
@@ -227,7 +241,8 @@ pub(crate) fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec
 /// The cache, if there is to be one. That it cannot be used is no reason not to check.
 fn open_cache(args: &CheckArgs, session: &Session, engine: &dyn Engine) -> Option<Cache> {
     let folder = args.cache.as_ref()?;
-    match Cache::open(folder, engine.name(), &crate::engine::reductions(args.reduce)) {
+    // What the other reductions do is in the net that is searched.
+    match Cache::open(folder, engine.name(), &args.reduce.of_search()) {
         Ok(cache) => Some(cache),
         Err(why) => {
             if !args.quiet {
@@ -256,8 +271,8 @@ fn notes(args: &CheckArgs, asked: &[String]) -> Vec<String> {
                     what another thread does in the middle of a statement is not seen";
         notes.push(note.to_owned());
     }
-    if args.reduce == Reduce::None {
-        let note = match Slicing::new(args.slicing.slice, args.reduce) {
+    if args.reduce.is_none() {
+        let note = match Slicing::new(args.slicing.slice, &args.reduce) {
             None => "no reduction was used (--reduce none)",
             Some(_) => "no reduction but slicing was used (--reduce none)",
         };

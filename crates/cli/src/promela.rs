@@ -5,12 +5,13 @@ use pdnet_front_c::lower;
 use pdnet_net::{Net, most_threads};
 use pdnet_report::{PromelaExport, promela};
 
-use crate::args::{PromelaArgs, Reduce};
+use crate::args::PromelaArgs;
 use crate::exit::{ExitStatus, Failure};
 use crate::inputs::{load_program, program_name};
 use crate::job::resolve_job;
 use crate::pipeline::{lower_options, properties_of, refused, verify};
 use crate::properties::resolve_properties;
+use crate::reductions::Reductions;
 use crate::session::Session;
 use crate::slicing::{Slicing, slice_for};
 
@@ -20,7 +21,7 @@ pub(crate) fn print_promela(args: &PromelaArgs, session: &mut Session) -> Result
     let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
     let loaded = loaded.map_err(refused)?;
     let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
-    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, Reduce::All)
+    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, &Reductions::all())
         .map_err(refused)?;
     let lowered =
         lower(&session.map, &loaded.program, &asked.formulas(), &lower_options(&args.front, &asked));
@@ -29,7 +30,7 @@ pub(crate) fn print_promela(args: &PromelaArgs, session: &mut Session) -> Result
     session.show(&lowered.warnings);
     verify(&lowered.net)?;
     let properties = properties_of(&asked, &lowered)?;
-    let slicing = Slicing::new(args.slicing.slice, Reduce::All);
+    let slicing = Slicing::new(args.slicing.slice, &Reductions::all());
     let sliced;
     let (net, properties): (&Net, &[Property]) = match slicing {
         Some(slicing) => {

@@ -12,8 +12,9 @@ use pdnet_logic::{
 use pdnet_report::Question;
 use pdnet_source::{Diagnostic, File, SourceMap, Span};
 
-use crate::args::{PropertyArgs, Reduce};
+use crate::args::PropertyArgs;
 use crate::checks::{self, Check};
+use crate::reductions::Reductions;
 use crate::task::{Task, TaskProperty};
 
 /// A property before there is a net.
@@ -112,7 +113,7 @@ pub(crate) fn resolve_properties(
     args: &PropertyArgs,
     task: Option<&Task>,
     annotations: &[Annotation],
-    reduce: Reduce,
+    reduce: &Reductions,
 ) -> Result<Properties, Vec<Diagnostic>> {
     let mut resolver = Resolver { map, reduce, found: Properties::default(), errors: Vec::new() };
     let of_task = task.map_or(&[][..], |task| &task.properties);
@@ -136,7 +137,7 @@ pub(crate) fn resolve_properties(
 
 struct Resolver<'a> {
     map: &'a mut SourceMap,
-    reduce: Reduce,
+    reduce: &'a Reductions,
     found: Properties,
     errors: Vec<Diagnostic>,
 }
@@ -254,12 +255,11 @@ impl Resolver<'_> {
         }
         self.refuse_unsupported(&formula);
         if formula.ltl.uses_next() {
-            match self.reduce {
-                Reduce::All => self.errors.push(next_operator(self.map, span)),
-                Reduce::None => {
-                    let note = format!("the formula {name} uses X: it was checked without any reduction");
-                    self.found.notes.push(note);
-                }
+            if self.reduce.is_none() {
+                let note = format!("the formula {name} uses X: it was checked without any reduction");
+                self.found.notes.push(note);
+            } else {
+                self.errors.push(next_operator(self.map, span));
             }
         }
         let specification = property_line(self.text(span));
@@ -401,7 +401,7 @@ mod tests {
 
     fn names(args: &PropertyArgs, annotations: &[Annotation]) -> Result<Vec<String>, Vec<Diagnostic>> {
         let mut map = SourceMap::new();
-        let properties = resolve_properties(&mut map, args, None, annotations, Reduce::All)?;
+        let properties = resolve_properties(&mut map, args, None, annotations, &Reductions::all())?;
         let name = |wanted: &Wanted| match wanted {
             Wanted::Check(check) => check.name().to_owned(),
             Wanted::Named { check, name, .. } => format!("{name} ({})", check.name()),
@@ -413,7 +413,7 @@ mod tests {
 
     fn error(args: &PropertyArgs) -> (String, String) {
         let mut map = SourceMap::new();
-        let errors = resolve_properties(&mut map, args, None, &[], Reduce::All).unwrap_err();
+        let errors = resolve_properties(&mut map, args, None, &[], &Reductions::all()).unwrap_err();
         let label = &errors[0].labels[0];
         let text = &map.file(label.span.file).text[label.span.start as usize..label.span.end as usize];
         (errors[0].id.to_owned(), text.to_owned())

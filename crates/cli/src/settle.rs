@@ -24,6 +24,8 @@ pub(crate) struct Search<'a> {
     pub(crate) display: Display,
     /// How to slice; not at all where there is no method.
     pub(crate) slicing: Option<Slicing>,
+    /// Whether steps that nobody can come between become one.
+    pub(crate) agglomerates: bool,
     /// Answers of earlier runs.
     pub(crate) cache: Option<&'a Cache>,
     /// Whether to say what is wrong with them.
@@ -208,6 +210,7 @@ mod tests {
             limits: &limits,
             display: Display::Hidden,
             slicing: None,
+            agglomerates: false,
             cache,
             warns: false,
         };

@@ -7,12 +7,13 @@ use pdnet_report::{
 };
 use pdnet_source::ColorChoice;
 
-use crate::args::{Reduce, SliceArgs, SliceFormat};
+use crate::args::{SliceArgs, SliceFormat};
 use crate::exit::{ExitStatus, Failure};
 use crate::inputs::{load_program, program_name};
 use crate::job::resolve_job;
 use crate::pipeline::{lower_options, properties_of, refused, verify};
 use crate::properties::resolve_properties;
+use crate::reductions::Reductions;
 use crate::session::Session;
 use crate::slicing::{Slicing, groups, is_clear, slice_for};
 
@@ -22,7 +23,7 @@ pub(crate) fn print_slice(args: &SliceArgs, session: &mut Session) -> Result<Exi
     let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
     let loaded = loaded.map_err(refused)?;
     let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
-    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, Reduce::All)
+    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, &Reductions::all())
         .map_err(refused)?;
     let lowered =
         lower(&session.map, &loaded.program, &asked.formulas(), &lower_options(&args.front, &asked));
@@ -33,7 +34,7 @@ pub(crate) fn print_slice(args: &SliceArgs, session: &mut Session) -> Result<Exi
     // As in `check`: what needs no search needs no slice.
     let (clear, properties): (Vec<Property>, Vec<Property>) =
         properties_of(&asked, &lowered)?.into_iter().partition(|property| is_clear(&lowered.net, property));
-    let slicing = Slicing::new(args.slicing.slice, Reduce::All);
+    let slicing = Slicing::new(args.slicing.slice, &Reductions::all());
     let mut slices = Vec::new();
     for group in groups(&properties, args.fair.into()) {
         let members = group.properties(&properties);

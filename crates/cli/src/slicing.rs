@@ -1,16 +1,17 @@
-//! From properties to answers by way of slices: which properties share a slice, the search of the slice, and the
-//! way of a run back to the whole net.
+//! From properties to answers by way of smaller nets: which properties share a slice, the steps of it that are merged,
+//! the search of what is left, and the way of a run back to the whole net.
 
 use pdnet_check::{Fairness, Property, PropertyKind, Stats, Verdict};
 use pdnet_net::Net;
-use pdnet_reduce::{LiftError, Method, Slice, slice};
-use pdnet_report::{Answer, KeptParts, Origin, SliceSummary};
+use pdnet_reduce::{Agglomerated, LiftError, Method, Slice, agglomerate, slice};
+use pdnet_report::{Answer, Change, KeptParts, MergeSummary, Origin, SliceSummary};
 use pdnet_source::Diagnostic;
 
-use crate::args::{Reduce, SliceMethod};
+use crate::args::SliceMethod;
 use crate::cache::{Cache, Key};
 use crate::exit::Failure;
 use crate::pipeline::{Clock, verify};
+use crate::reductions::{Reduction, Reductions};
 use crate::settle::Search;
 
 /// A method by its name.
@@ -22,11 +23,8 @@ pub(crate) struct Slicing {
 
 impl Slicing {
     /// What the options ask for. Without reductions nothing is cut, unless a method is named.
-    pub(crate) fn new(method: Option<SliceMethod>, reduce: Reduce) -> Option<Self> {
-        let default = match reduce {
-            Reduce::None => SliceMethod::Off,
-            Reduce::All => SliceMethod::OnDemand,
-        };
+    pub(crate) fn new(method: Option<SliceMethod>, reduce: &Reductions) -> Option<Self> {
+        let default = if reduce.has(Reduction::Slice) { SliceMethod::OnDemand } else { SliceMethod::Off };
         match method.unwrap_or(default) {
             SliceMethod::Off => None,
             SliceMethod::OnDemand => Some(Self { method: Method::OnDemand, name: "on-demand" }),
@@ -42,6 +40,8 @@ pub(crate) struct Answers {
     pub(crate) settled: Vec<Settled>,
     /// What slicing cut for them.
     pub(crate) slices: Vec<SliceSummary>,
+    /// Which steps were merged for them.
+    pub(crate) merges: Vec<MergeSummary>,
 }
 
 /// An answer with its circumstances.
@@ -51,6 +51,8 @@ pub(crate) struct Settled {
     pub(crate) stats: Stats,
     /// Which of the slices was searched; none where the whole net was.
     pub(crate) slice: Option<usize>,
+    /// Which of the merges made the net that was searched.
+    pub(crate) merge: Option<usize>,
     pub(crate) origin: Origin,
 }
 
@@ -92,25 +94,13 @@ pub(crate) fn groups(properties: &[Property], fairness: Fairness) -> Vec<Group> 
     found
 }
 
-/// What is searched.
-enum Target<'a> {
-    /// The whole net.
-    Whole,
-    /// A slice of it.
-    Slice {
-        slice: &'a Slice,
-        /// Which one in the list of slices.
-        number: usize,
-    },
-}
-
-impl Target<'_> {
-    const fn number(&self) -> Option<usize> {
-        match self {
-            Self::Whole => None,
-            Self::Slice { number, .. } => Some(*number),
-        }
-    }
+/// What is searched: the whole net, or what reductions made of it. Each comes with its position in the list of those
+/// that were made.
+#[derive(Clone, Copy, Default)]
+struct Target<'a> {
+    slice: Option<(&'a Slice, usize)>,
+    /// Steps of the slice, or of the whole net, that became one.
+    merged: Option<(&'a Agglomerated, usize)>,
 }
 
 /// Makes the slice for properties of a net, and says how long it took.
@@ -131,6 +121,38 @@ pub(crate) fn slice_for(
         return Err(Failure::Bug("a property got lost in slicing".to_owned()));
     }
     Ok((made, seconds))
+}
+
+/// Merges steps of a net for properties of it, where some can be.
+///
+/// # Errors
+/// When the result is no net, which is our bug.
+fn merge_for(
+    net: &Net,
+    properties: &[Property],
+    fairness: Fairness,
+    names: Vec<String>,
+) -> Result<Option<(Agglomerated, MergeSummary)>, Failure> {
+    let mut clock = Clock::new();
+    let Some(made) = agglomerate(net, properties, fairness) else { return Ok(None) };
+    let seconds = clock.lap();
+    verify(&made.net)?;
+    let stops = |net: &Net| {
+        let mut sources: Vec<_> =
+            net.transitions.iter().filter_map(pdnet_net::TransitionData::source).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        sources.len()
+    };
+    let summary = MergeSummary {
+        properties: names,
+        seconds,
+        transitions: Change { before: net.transitions.len(), after: made.net.transitions.len() },
+        places: Change { before: stops(net), after: stops(&made.net) },
+        post: made.post,
+        pre: made.pre,
+    };
+    Ok(Some((made, summary)))
 }
 
 /// Whether no memory can be raced for, so that no state has to be looked at and nothing has to be kept for it.
@@ -154,21 +176,23 @@ impl Search<'_> {
         for (position, property) in properties.iter().enumerate() {
             if is_clear(self.net, property) {
                 let (stats, origin) = (Stats::default(), Origin::Search);
-                settled[position] = Some(Settled { answer: Answer::Holds, stats, slice: None, origin });
+                let answer = Answer::Holds;
+                settled[position] = Some(Settled { answer, stats, slice: None, merge: None, origin });
             } else {
                 open.push(position);
             }
         }
         let asked: Vec<Property> = open.iter().map(|&position| properties[position].clone()).collect();
-        let mut slices = Vec::new();
-        let answers = match self.slicing {
-            None => self.whole(&asked, fairness, what)?,
-            Some(slicing) => self.sliced(&asked, fairness, what, slicing, &mut slices)?,
+        let (mut slices, mut merges) = (Vec::new(), Vec::new());
+        let answers = if self.slicing.is_none() && !self.agglomerates {
+            self.whole(&asked, fairness, what)?
+        } else {
+            self.reduced(&asked, fairness, what, &mut slices, &mut merges)?
         };
         for (position, answer) in open.into_iter().zip(answers) {
             settled[position] = Some(answer);
         }
-        Ok(Answers { settled: settled.into_iter().flatten().collect(), slices })
+        Ok(Answers { settled: settled.into_iter().flatten().collect(), slices, merges })
     }
 
     /// Answers by searching the whole net, all properties in one request.
@@ -178,32 +202,53 @@ impl Search<'_> {
         fairness: Fairness,
         what: &str,
     ) -> Result<Vec<Settled>, Failure> {
-        self.search(&Target::Whole, properties, fairness, what)
+        self.search(&Target::default(), properties, fairness, what)
     }
 
-    /// Answers by searching a slice for each group of properties.
-    fn sliced(
+    /// Answers by searching a smaller net for each group of properties: sliced first, then with steps merged.
+    fn reduced(
         &self,
         properties: &[Property],
         fairness: Fairness,
         what: &str,
-        slicing: Slicing,
         slices: &mut Vec<SliceSummary>,
+        merges: &mut Vec<MergeSummary>,
     ) -> Result<Vec<Settled>, Failure> {
         let mut settled: Vec<Option<Settled>> = properties.iter().map(|_| None).collect();
         for group in groups(properties, fairness) {
             let members = group.properties(properties);
-            // A formula with `X`, and many an automaton, sees steps that slicing cuts.
+            // A formula with `X`, and many an automaton, sees steps that are cut or merged.
             let answers = if self.is_over() || members.iter().any(Property::sees_steps) {
                 self.whole(&members, fairness, what)?
             } else {
                 let fairness = group.fairness.unwrap_or_default();
-                let (slice, seconds) = slice_for(self.net, &members, fairness, slicing.method)?;
-                let names = members.iter().map(|property| property.name.clone()).collect();
-                let map = &self.session.map;
-                let parts = KeptParts::of(&slice);
-                slices.push(SliceSummary::new(self.net, map, slicing.name, names, &parts, seconds));
-                let target = Target::Slice { slice: &slice, number: slices.len() - 1 };
+                let names: Vec<String> = members.iter().map(|property| property.name.clone()).collect();
+                let mut target = Target::default();
+                let slice;
+                if let Some(slicing) = self.slicing {
+                    let (made, seconds) = slice_for(self.net, &members, fairness, slicing.method)?;
+                    let (map, parts) = (&self.session.map, KeptParts::of(&made));
+                    slices.push(SliceSummary::new(
+                        self.net,
+                        map,
+                        slicing.name,
+                        names.clone(),
+                        &parts,
+                        seconds,
+                    ));
+                    slice = made;
+                    target.slice = Some((&slice, slices.len() - 1));
+                }
+                let merged = if self.agglomerates {
+                    let (net, asked) = self.searched(&target, &members);
+                    merge_for(net, asked, fairness, names)?
+                } else {
+                    None
+                };
+                if let Some((merged, summary)) = &merged {
+                    merges.push(summary.clone());
+                    target.merged = Some((merged, merges.len() - 1));
+                }
                 self.search(&target, &members, fairness, what)?
             };
             for (&member, answer) in group.members.iter().zip(answers) {
@@ -211,6 +256,15 @@ impl Search<'_> {
             }
         }
         Ok(settled.into_iter().flatten().collect())
+    }
+
+    /// The net that is searched, with the properties as properties of it.
+    fn searched<'a>(&'a self, target: &Target<'a>, properties: &'a [Property]) -> (&'a Net, &'a [Property]) {
+        match (target.merged, target.slice) {
+            (Some((merged, _)), _) => (&merged.net, &merged.properties),
+            (None, Some((slice, _))) => (&slice.net, &slice.properties),
+            (None, None) => (self.net, properties),
+        }
     }
 
     /// Answers by searching one net for all of the properties, as far as the cache does not know them.
@@ -221,10 +275,7 @@ impl Search<'_> {
         fairness: Fairness,
         what: &str,
     ) -> Result<Vec<Settled>, Failure> {
-        let (net, mapped) = match target {
-            Target::Whole => (self.net, properties),
-            Target::Slice { slice, .. } => (&slice.net, slice.properties.as_slice()),
-        };
+        let (net, mapped) = self.searched(target, properties);
         let subject = self.cache.map(|cache| (cache, cache.subject(net)));
         let key_of = |position: usize| {
             let (cache, subject) = subject.as_ref()?;
@@ -258,7 +309,8 @@ impl Search<'_> {
                 stored.unwrap_or_else(|why| self.warn(why));
             }
             let (stats, origin) = (outcome.stats, Origin::Search);
-            settled[position] = Some(Settled { answer, stats, slice: target.number(), origin });
+            let (slice, merge) = (target.slice.map(|(_, at)| at), target.merged.map(|(_, at)| at));
+            settled[position] = Some(Settled { answer, stats, slice, merge, origin });
         }
         Ok(settled.into_iter().flatten().collect())
     }
@@ -287,7 +339,10 @@ impl Search<'_> {
             Err(failure) => Err(failure),
         };
         match answer {
-            Ok(answer) => Ok(Some(Settled { answer, stats, slice: target.number(), origin: Origin::Cache })),
+            Ok(answer) => {
+                let (slice, merge) = (target.slice.map(|(_, at)| at), target.merged.map(|(_, at)| at));
+                Ok(Some(Settled { answer, stats, slice, merge, origin: Origin::Cache }))
+            }
             Err(Failure::Bug(why)) => {
                 self.warn(format!("an answer in the cache is ignored: {why}"));
                 Ok(None)
@@ -310,19 +365,24 @@ impl Search<'_> {
         property: &Property,
         verdict: &Verdict,
     ) -> Result<Option<Verdict>, Failure> {
-        match (target, verdict) {
-            (Target::Slice { slice, .. }, Verdict::Violated(trace)) => match slice.lift(self.net, trace) {
-                Ok(lifted) => Ok(Some(Verdict::Violated(lifted))),
-                Err(LiftError::Open) => Ok(None),
-                Err(error @ LiftError::Stuck { .. }) => Err(Failure::Bug(format!(
-                    "a run of the slice breaks `{}`, but it is none of the program: {error}",
-                    property.name
-                ))),
-            },
-            (Target::Whole, Verdict::Violated(_)) | (_, Verdict::Holds | Verdict::Unknown(_)) => {
-                Ok(Some(verdict.clone()))
+        let Verdict::Violated(trace) = verdict else { return Ok(Some(verdict.clone())) };
+        let no_run = |what: &str, error: LiftError| {
+            let name = &property.name;
+            Failure::Bug(format!("a run {what} breaks `{name}`, but it is none of the program: {error}"))
+        };
+        let mut trace = trace.clone();
+        if let Some((merged, _)) = target.merged {
+            let before = target.slice.map_or(self.net, |(slice, _)| &slice.net);
+            trace = merged.lift(before, &trace).map_err(|error| no_run("with merged steps", error))?;
+        }
+        if let Some((slice, _)) = target.slice {
+            match slice.lift(self.net, &trace) {
+                Ok(lifted) => trace = lifted,
+                Err(LiftError::Open) => return Ok(None),
+                Err(error @ LiftError::Stuck { .. }) => return Err(no_run("of the slice", error)),
             }
         }
+        Ok(Some(Verdict::Violated(trace)))
     }
 
     /// Says what is wrong with the cache.
@@ -362,10 +422,10 @@ mod tests {
 
     #[test]
     fn without_reductions_nothing_is_cut() {
-        assert!(Slicing::new(None, Reduce::None).is_none());
-        assert!(Slicing::new(Some(SliceMethod::Off), Reduce::All).is_none());
-        let named = Slicing::new(Some(SliceMethod::Net), Reduce::None);
+        assert!(Slicing::new(None, &Reductions::none()).is_none());
+        assert!(Slicing::new(Some(SliceMethod::Off), &Reductions::all()).is_none());
+        let named = Slicing::new(Some(SliceMethod::Net), &Reductions::none());
         assert_eq!(named.map(|found| found.name), Some("net"));
-        assert_eq!(Slicing::new(None, Reduce::All).map(|found| found.name), Some("on-demand"));
+        assert_eq!(Slicing::new(None, &Reductions::all()).map(|found| found.name), Some("on-demand"));
     }
 }

@@ -161,27 +161,21 @@ impl Positions {
     pub fn byte_span(&mut self, map: &mut SourceMap, start: usize, end: usize) -> Span {
         let first = self.tokens.partition_point(|token| token.end <= start);
         let last = self.tokens.partition_point(|token| token.start < end).saturating_sub(1).max(first);
-        let whole = self.token_span(map, first);
-        let mut span = whole;
-        let mut until = self.token_span(map, last);
-        let same_length =
-            |span: Span, token: &Token| (span.end - span.start) as usize == token.end - token.start;
-        if let Some(token) = self.tokens.get(last)
-            && token.end > end
-            && same_length(until, token)
-        {
-            until.end -= small(token.end - end);
+        let span = self.part_span(map, first, start, end);
+        if last > first { span.to(self.part_span(map, last, start, end)) } else { span }
+    }
+
+    /// The place of the part of a token that lies between two bytes; all of it where it came out of a macro.
+    fn part_span(&mut self, map: &mut SourceMap, token: usize, start: usize, end: usize) -> Span {
+        let whole = self.token_span(map, token);
+        let Some(token) = self.tokens.get(token) else { return whole };
+        let is_original = (whole.end - whole.start) as usize == token.end - token.start;
+        let (from, to) = (start.max(token.start), end.min(token.end));
+        if !is_original || from >= to {
+            return whole;
         }
-        if let Some(token) = self.tokens.get(first)
-            && token.start < start
-            && same_length(whole, token)
-        {
-            span.start += small(start - token.start);
-        }
-        if first == last {
-            return Span { file: span.file, start: span.start, end: until.end };
-        }
-        span.to(until)
+        let offset = |at: usize| whole.start + small(at - token.start);
+        Span { file: whole.file, start: offset(from), end: offset(to) }
     }
 
     /// The place of a token; behind the last token that of the last.
@@ -471,5 +465,41 @@ mod tests {
         let mut positions = Positions::new(text.to_owned(), "a.i", Some(file));
         let span = positions.token_span(&mut map, 0);
         assert_eq!(&text[span.start as usize..span.end as usize], "int");
+    }
+
+    #[test]
+    fn parts_of_tokens_have_places_of_their_own() {
+        let mut map = SourceMap::new();
+        let source = "#define N 3\nfor (i : 0..7) x = N;\n";
+        let file = map.add("m.pml", source);
+        let text = "# 1 \"m.pml\"\n\nfor (i : 0..7) x = 3;\n";
+        let mut positions = Positions::new(text.to_owned(), "m.pml", None);
+        positions.set_file("m.pml", file);
+        let mut found = |part: &str| {
+            let start = text.find(part).expect("a part");
+            let span = positions.byte_span(&mut map, start, start + part.len());
+            source[span.start as usize..span.end as usize].to_owned()
+        };
+        for part in ["0", "..", "7", "..7", "for (i : 0", "x"] {
+            assert_eq!(found(part), part);
+        }
+        assert_eq!(found("3"), "N");
+    }
+
+    #[test]
+    fn every_range_of_bytes_has_a_place() {
+        let source = "a = F(b, // c \\\n d)\n'e \"f\n0..g;\n";
+        let text =
+            "# 1 \"m.pml\"\na = b+b)\n// 'h \\\n i\n'e \"f\n0..g;\n# 9 \"m.pml\"\nz z\n# 1 \"none\"\nq\n";
+        let mut map = SourceMap::new();
+        let file = map.add("m.pml", source);
+        let mut positions = Positions::new(text.to_owned(), "m.pml", None);
+        positions.set_file("m.pml", file);
+        for start in 0..text.len() {
+            for end in start..=text.len() {
+                let span = positions.byte_span(&mut map, start, end);
+                assert!(span.start <= span.end && span.end as usize <= map.file(span.file).text.len());
+            }
+        }
     }
 }

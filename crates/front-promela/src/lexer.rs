@@ -233,8 +233,10 @@ fn split(text: &str) -> Vec<Raw> {
     tokens
 }
 
+/// The length up to the end of the line; a backslash at its end joins the next one, as in C.
 fn line_length(rest: &[u8]) -> usize {
-    rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())
+    let mut ends = rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
+    ends.find(|&at| !rest[..at].trim_ascii_end().ends_with(b"\\")).unwrap_or(rest.len())
 }
 
 /// The kind and the length of the token at the start of a text.
@@ -263,8 +265,8 @@ fn quoted(rest: &str, quote: u8) -> (Kind, usize) {
     let mut escaped = false;
     for (at, byte) in rest.bytes().enumerate().skip(1) {
         match byte {
-            b'\n' => return (Kind::Stray, at),
             _ if escaped => escaped = false,
+            b'\n' => return (Kind::Stray, at),
             b'\\' => escaped = true,
             _ if byte == quote => {
                 return (if quote == b'\'' { Kind::Char } else { Kind::String }, at + 1);

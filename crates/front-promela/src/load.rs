@@ -76,14 +76,15 @@ pub fn load(map: &mut SourceMap, path: &Path, options: &Options) -> Result<Loade
 /// # Errors
 /// The diagnostics when the text is not accepted; warnings are among them.
 pub fn load_text(map: &mut SourceMap, file: File) -> Result<Loaded, Vec<Diagnostic>> {
-    let data = map.file(file);
-    let positions = Positions::new(data.text.clone(), &data.name.clone(), Some(file));
-    parse(map, file, positions)
+    parse(map, file, None)
 }
 
-fn parse(map: &mut SourceMap, file: File, mut positions: Positions) -> Result<Loaded, Vec<Diagnostic>> {
+fn parse(map: &mut SourceMap, file: File, positions: Option<Positions>) -> Result<Loaded, Vec<Diagnostic>> {
     with_large_stack(move || {
-        let tokens = lex(map, &mut positions);
+        let tokens = match positions {
+            Some(mut positions) => lex(map, &mut positions),
+            None => lex_file(map, file),
+        };
         let mut parser = Parser::new(tokens, end_of(map, file), Model::default(), Names::default());
         parser.units();
         let mut loaded = finish(parser)?;

@@ -12,17 +12,17 @@ use crate::Options;
 /// What to do where a header is missing.
 const MISSING_INCLUDE_HELP: &[&str] = &["give its folder with `-I`"];
 
-/// The preprocessed text of a model. Without directives there is nothing to do, and no compiler is needed.
+/// The preprocessed text of a model. `None` without directives: there is nothing to do, and no compiler is needed.
 pub(crate) fn preprocess(
     map: &mut SourceMap,
     file: File,
     path: &Path,
     options: &Options,
-) -> Result<Positions, Vec<Diagnostic>> {
+) -> Result<Option<Positions>, Vec<Diagnostic>> {
     let data = map.file(file);
     let name = data.name.clone();
     if !has_directives(&data.text) && options.defines.is_empty() && options.arguments.is_empty() {
-        return Ok(Positions::new(data.text.clone(), &name, Some(file)));
+        return Ok(None);
     }
     let arguments = arguments(path, options);
     let candidates = compiler::commands(options.preprocessor.as_deref());
@@ -33,7 +33,7 @@ pub(crate) fn preprocess(
     }
     let mut positions = Positions::new(pdnet_cpp::decode(output.stdout), &name, None);
     positions.set_file(&path.display().to_string(), file);
-    Ok(positions)
+    Ok(Some(positions))
 }
 
 /// The macros without parameters that are defined at the end of a model, for formulas that use them. Empty where there

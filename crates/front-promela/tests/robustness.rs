@@ -167,6 +167,9 @@ fn mutations_of_good_models() {
         let mut rng = Rng::new(seed);
         let mut text = words(MODELS[rng.below(MODELS.len())]);
         for _ in 0..=rng.below(4) {
+            if text.is_empty() {
+                break;
+            }
             let at = rng.below(text.len());
             let other = rng.below(text.len());
             match rng.below(5) {

@@ -72,6 +72,40 @@ impl Cover {
         self.holds(&mut FxHashMap::default(), &mut budget)
     }
 
+    /// Whether no two of them are enabled in the same marking.
+    pub(crate) fn is_exclusive(&self) -> bool {
+        let mut budget = MAX_CASES;
+        self.never_two(&mut FxHashMap::default(), &mut budget)
+    }
+
+    fn never_two(&self, answers: &mut FxHashMap<usize, bool>, budget: &mut usize) -> bool {
+        if *budget == 0 {
+            return false;
+        }
+        *budget -= 1;
+        let (mut open, mut n_true, mut n_open) = (None, 0, 0);
+        for condition in &self.conditions {
+            match condition.value(answers) {
+                Ok(true) => n_true += 1,
+                Ok(false) => {}
+                Err(question) => {
+                    open = Some(question);
+                    n_open += 1;
+                }
+            }
+        }
+        if n_true > 1 {
+            return false;
+        }
+        let Some(question) = open.filter(|_| n_true + n_open > 1) else { return true };
+        let both = [true, false].into_iter().all(|answer| {
+            answers.insert(question, answer);
+            self.never_two(answers, budget)
+        });
+        answers.remove(&question);
+        both
+    }
+
     fn holds(&self, answers: &mut FxHashMap<usize, bool>, budget: &mut usize) -> bool {
         if *budget == 0 {
             return false;

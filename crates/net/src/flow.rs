@@ -52,6 +52,12 @@ impl Flow {
         Cover::of(net, self.steps[place].iter().map(|step| step.transition)).is_total()
     }
 
+    /// Whether at most one of the steps from here can be taken, whatever the marking, as far as guards tell.
+    #[must_use]
+    pub fn is_exclusive(&self, net: &Net, place: Place) -> bool {
+        Cover::of(net, self.steps[place].iter().map(|step| step.transition)).is_exclusive()
+    }
+
     /// Whether the guards alone of the steps from here cover all cases, whatever tokens the steps need beside.
     #[must_use]
     pub fn guards_cover(&self, net: &Net, place: Place) -> bool {

@@ -12,10 +12,10 @@
 //! | `threads` | more threads than there can be |
 //! | `calls`, `facts` | what they share |
 
-mod calls;
+pub(crate) mod calls;
 mod facts;
 mod handles;
-mod held;
+pub(crate) mod held;
 mod ranges;
 mod threads;
 mod values;

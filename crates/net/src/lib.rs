@@ -16,6 +16,7 @@
 //! | `frames`, `interval` | which cells are a frame's own business; bounds on expressions |
 //! | `loops`, `ends`, `hang` | loops and which of them end; where a frame may stay forever |
 //! | [`impossible`] | steps that can never happen |
+//! | `protection` | what no other thread can touch while a frame stands somewhere |
 //! | `dependence` | control places and arcs (Definitions 5 to 8) |
 //! | [`inputs`](split_inputs) | few values that stand for all values of an input |
 //! | `print`, `parse` | the text form, which round-trips |
@@ -46,6 +47,7 @@ mod memory;
 mod net;
 mod parse;
 mod print;
+mod protection;
 mod race;
 mod verify;
 
@@ -66,5 +68,6 @@ pub use net::{
     Pattern, Place, PlaceData, PlaceForm, PlaceKind, Scope, Transition, TransitionData, Var, VarData,
 };
 pub use parse::parse_net;
+pub use protection::{Protection, Shelter};
 pub use race::{Access, Race};
 pub use verify::{Violation, verify_net};

@@ -17,9 +17,11 @@
 //! | `rebuild` | the net of what is kept |
 //! | `whole` | where nothing may be cut |
 //! | `lift` | a run of the slice as a run of the whole net |
+//! | [`agglomerate`](agglomerate()) | steps that nobody can come between become one |
 
 #![forbid(unsafe_code)]
 
+mod agglomerate;
 mod backward;
 mod criterion;
 mod facts;
@@ -37,5 +39,6 @@ mod rebuild;
 mod slice;
 mod whole;
 
+pub use agglomerate::{Agglomerated, agglomerate};
 pub use keep::{Kept, Mode, Reason, Statement};
 pub use slice::{LiftError, Method, Slice, slice};

@@ -12,7 +12,7 @@
 //! | `input` | the file as the user named it |
 //! | `net` | `places`, `transitions`, `arcs`: their numbers |
 //! | `timings` | seconds: `reading` the program, `modelling` it as a net |
-//! | `reductions` | for each reduction `name`, `before`, `after` (transitions), `seconds`; null where the search itself leaves out states; of a `slice` also `method`, the names of the `properties` that it was made for, `places` (`before`, `after`) and `cut` (for each `file`, first and last of the `lines` of each range without anything kept), and `phases` (`name`, `seconds`) |
+//! | `reductions` | for each reduction `name`, `before`, `after` (transitions), `seconds`; null where the search itself leaves out states; of a `slice` also `method`, the names of the `properties` that it was made for, `places` (`before`, `after`) and `cut` (for each `file`, first and last of the `lines` of each range without anything kept), and `phases` (`name`, `seconds`); of an `agglomerate` the `properties`, `places` where threads can stand (`before`, `after`), and `merged`: at how many places by each rule (`post`, `pre`) |
 //! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
 //! | `results` | one object for each property, in the order asked for |
 //! | `task` | where the properties come from a task definition: `definition`, `properties`; else `null` |
@@ -64,6 +64,7 @@ use serde::Serialize;
 use crate::accesses::AccessKind;
 use crate::advice::{advice, reason_pos};
 use crate::blocked::Blocked;
+use crate::merging::MergeSummary;
 use crate::race::RaceData;
 use crate::report::{Answer, Origin, Overall, ProbeAnswer, PropertyResult, Report};
 use crate::run::{AtomValue, Run, RunEnd, RunStep};
@@ -155,6 +156,13 @@ struct Reduction<'a> {
     places: Option<ChangeObject>,
     cut: Vec<CutObject<'a>>,
     phases: Vec<PhaseObject>,
+    merged: Option<MergedObject>,
+}
+
+#[derive(Serialize)]
+struct MergedObject {
+    post: usize,
+    pre: usize,
 }
 
 #[derive(Serialize)]
@@ -181,9 +189,20 @@ fn reductions_of<'a>(report: &'a Report<'_>) -> Vec<Reduction<'a>> {
         places: Some(summary.places.into()),
         cut: summary.cut.iter().map(|cut| CutObject { file: &cut.file, lines: &cut.ranges }).collect(),
         phases: summary.phases.iter().map(|&(name, seconds)| PhaseObject { name, seconds }).collect(),
+        merged: None,
+    };
+    let merge = |summary: &'a MergeSummary| Reduction {
+        name: "agglomerate",
+        before: Some(summary.transitions.before),
+        after: Some(summary.transitions.after),
+        seconds: Some(summary.seconds),
+        properties: &summary.properties,
+        places: Some(summary.places.into()),
+        merged: Some(MergedObject { post: summary.post, pre: summary.pre }),
+        ..Reduction::default()
     };
     let named = report.reductions.iter().map(|&name| Reduction { name, ..Reduction::default() });
-    report.slices.iter().map(slice).chain(named).collect()
+    report.slices.iter().map(slice).chain(report.merges.iter().map(merge)).chain(named).collect()
 }
 
 #[derive(Serialize)]

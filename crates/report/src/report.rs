@@ -6,6 +6,7 @@ use pdnet_check::{Fairness, Property, Replay, Starved, Stats, StopReason};
 use pdnet_net::Net;
 use pdnet_source::{Pos, SourceMap};
 
+use crate::merging::MergeSummary;
 use crate::slicing::SliceSummary;
 use crate::task::TaskReport;
 use crate::timings::Timings;
@@ -29,6 +30,8 @@ pub struct Report<'a> {
     pub reductions: Vec<&'static str>,
     /// What slicing cut, for each group of properties that was checked together; none where it was off.
     pub slices: Vec<SliceSummary>,
+    /// Which steps were merged, for each group of properties for which some could be.
+    pub merges: Vec<MergeSummary>,
     /// How long the way to the net took.
     pub timings: Timings,
     /// What the user should know beside the answers.
@@ -50,6 +53,8 @@ pub struct PropertyResult<'a> {
     pub answer: Answer,
     /// Which of the report's slices was searched; none where the whole net was.
     pub slice: Option<usize>,
+    /// Which of the report's merges made the net that was searched; none where no steps were merged.
+    pub merge: Option<usize>,
     /// Where the answer comes from.
     pub origin: Origin,
     /// Answers to the same property under stronger fairness, weakest first. Asked for where the run of a

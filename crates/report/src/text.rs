@@ -74,6 +74,11 @@ impl Writer<'_> {
             let which = if several { format!(" for {}", slice.properties.join(", ")) } else { String::new() };
             self.paragraph("", &format!("slicing{which}: {}", slice.sentence()), Style::Dim);
         }
+        for merge in &self.report.merges {
+            let several = self.report.results.len() > merge.properties.len();
+            let which = if several { format!(" for {}", merge.properties.join(", ")) } else { String::new() };
+            self.paragraph("", &format!("agglomeration{which}: {}", merge.sentence()), Style::Dim);
+        }
     }
 
     /// The properties of the task, each with what was expected.

@@ -37,6 +37,10 @@ pub fn timings_table(report: &Report<'_>) -> String {
         let (names, parts) = (slice.properties.join(", "), parts.collect::<Vec<_>>().join(", "));
         let _ = writeln!(out, "slicing for {names} ({}), ms: {parts}", slice.method);
     }
+    for merge in &report.merges {
+        let (names, time) = (merge.properties.join(", "), milliseconds(merge.seconds));
+        let _ = writeln!(out, "agglomeration for {names}, ms: {time}; {}", merge.sentence());
+    }
     out
 }
 

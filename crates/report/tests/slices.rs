@@ -288,7 +288,8 @@ fn a_result_says_what_slicing_cut() {
                 ]
               }
             ],
-            "phases": []
+            "phases": [],
+            "merged": null
           }
         ],"#]]
     .assert_eq(&reductions[..=end].join("\n"));

@@ -15,6 +15,7 @@
 //! | `random_expr` | C integer expressions without undefined behaviour |
 //! | `random_memory` | sequential C programs about memory, with a checksum |
 //! | `random_threads` | threads that work on shared structs through pointers, and schedules for them |
+//! | `random_regions` | threads with regions under locks, of which much can be merged |
 //! | `random_sliceable` | threads in two camps of variables, with all that can keep one from going on |
 //! | `random_promela` | Promela models with all kinds of channels and sequences, and formulas about them |
 //! | `shrink_lines` | smaller programs that fail in the same way |
@@ -37,6 +38,7 @@ mod random_formula;
 mod random_memory;
 mod random_net;
 mod random_promela;
+mod random_regions;
 mod random_sliceable;
 mod random_threads;
 mod reference;
@@ -57,6 +59,7 @@ pub use random_formula::{random_atoms, random_formula};
 pub use random_memory::{RandomMemory, random_memory};
 pub use random_net::{NetConfig, random_net};
 pub use random_promela::{PromelaConfig, random_promela, random_promela_formula};
+pub use random_regions::random_regions;
 pub use random_sliceable::{Sliceable, random_sliceable, random_sliceable_formula};
 pub use random_threads::{RandomThreads, random_threads, random_threads_formula};
 pub use reference::{Caveats, ReachableEdge, ReachableGraph, RefAnswer, RefVerdict};

@@ -323,3 +323,22 @@ fn many_threads_and_unreached_steps() {
     let unreached = Explicit::default().unreached(&net, Limits::default(), &mut Silent);
     assert!(matches!(unreached, Err(StopReason::Unsupported(_))), "{unreached:?}");
 }
+
+#[test]
+fn the_engine_takes_the_lowest_rank_only() {
+    // Both ways are open in the beginning; the higher rank would come to p2 with x still 0.
+    let x_is_1 = "var x2 u8 \"x\" read p8 () x2 guard (eq u8 x2 1)";
+    let steps = [
+        step(0, "assign f0 \"first\"", "p0", "p1", ""),
+        step(1, "assign f0 \"else\" rank 1", "p0", "p2", ""),
+        step(2, "assign f1 \"x = 1\"", "p4", "p5", "write p8 () 1"),
+        step(3, "assign f1 \"first\" rank 1", "p5", "p6", x_is_1),
+        step(4, "assign f1 \"else\" rank 2", "p5", "p7", ""),
+    ];
+    let net = net("", &steps.concat());
+    for local_first in [false, true] {
+        let engine = Explicit { local_first, forget: false };
+        let unreached = engine.unreached(&net, Limits::default(), &mut Silent);
+        assert_eq!(unreached, Ok(vec![Idx::new(1), Idx::new(4)]));
+    }
+}

@@ -5,7 +5,6 @@ use std::path::Path;
 use pdnet_logic::parse_hoa;
 
 use super::{NamedAutomaton, Resolver, Wanted};
-use crate::args::Reduce;
 
 impl Resolver<'_> {
     /// `--hoa FILE`: no run is accepted by the automaton of the file.
@@ -19,7 +18,7 @@ impl Resolver<'_> {
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let of = hoa.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
         let text = format!("no run is accepted by {}{of}", path.display());
-        if !hoa.stutter_invariant && self.reduce == Reduce::All {
+        if !hoa.stutter_invariant && !self.reduce.is_none() {
             let note = format!(
                 "the automaton {stem} may tell runs apart by the number of their steps (it does not say \
                  `properties: stutter-invariant`): it was checked without any reduction"

@@ -9,22 +9,22 @@ use crate::{Expr, Net};
 
 /// A step that makes a frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entering {
-    pub(super) transition: Transition,
+pub(crate) struct Entering {
+    pub(crate) transition: Transition,
     /// Whether the frame is of the same thread: a call. Otherwise it is the first one of a new thread.
-    pub(super) is_call: bool,
+    pub(crate) is_call: bool,
 }
 
 /// The steps that make frames.
-pub(super) struct Calls {
+pub(crate) struct Calls {
     /// Those of each function.
-    pub(super) entering: IndexVec<Function, Vec<Entering>>,
+    pub(crate) entering: IndexVec<Function, Vec<Entering>>,
     /// The function with the only initial frame, where there is one that nobody else enters.
-    pub(super) main: Option<Function>,
+    pub(crate) main: Option<Function>,
 }
 
 impl Calls {
-    pub(super) fn new(net: &Net) -> Self {
+    pub(crate) fn new(net: &Net) -> Self {
         let mut entering = IndexVec::filled(Vec::new(), net.functions.len());
         for (transition, data) in net.transitions.iter_enumerated() {
             for (function, is_call) in entered(net, data) {
@@ -49,7 +49,7 @@ impl Calls {
     /// The places where a frame of the first thread knows that there is no other thread: those of the first
     /// function from where the first thread can still start others, but has not; and all of functions that are
     /// called from such places only, and start no thread.
-    pub(super) fn alone(&self, net: &Net, flow: &Flow) -> IndexVec<Place, bool> {
+    pub(crate) fn alone(&self, net: &Net, flow: &Flow) -> IndexVec<Place, bool> {
         let mut alone = IndexVec::filled(false, net.places.len());
         let Some(main) = self.main else { return alone };
         let starts = self.starting(net);
@@ -120,7 +120,7 @@ impl Calls {
 }
 
 /// The functions of which a step makes a frame, and whether it is one of the same thread.
-pub(super) fn entered<'a>(
+pub(crate) fn entered<'a>(
     net: &'a Net,
     data: &'a TransitionData,
 ) -> impl Iterator<Item = (Function, bool)> + 'a {

@@ -4,7 +4,13 @@
 //! (a read-write lock that is held for writing). It is understood where every step that writes the cell
 //! - takes it: its guard demands that the cell is 0 (or, where owners have negative marks, not negative), or
 //! - gives it back: its guard demands that the cell holds the mark of the step's own thread, or
-//! - is a step of the first thread while there is no other.
+//! - is a step of the first thread while there is no other, or
+//! - is a step at a place where the thread surely holds the lock, by what is found below.
+//!
+//! The last looks like a circle, and is an induction over the steps of a run: that the thread holds the lock there
+//! was true before the step because no step before it broke the rule. It is needed where the guard of an unlocking
+//! step was left out because it is always true. The cell that says who is in an atomic section is a lock, too: only
+//! the thread inside can move.
 //!
 //! So no thread changes a cell that holds the mark of another one. What the thread itself does is followed along
 //! its steps: at each place the set of locks that hold its mark, whatever the way there. Taking a lock adds it; any
@@ -21,7 +27,7 @@ use crate::net::{ArcData, Function, Place, Scope, Transition, TransitionData};
 use crate::{BinaryOp, Expr, IntType, Net, UnaryOp};
 
 /// A set of locks, by number. So many locks are looked at.
-type Set = u128;
+pub(crate) type Set = u128;
 const MAX_LOCKS: usize = 128;
 
 /// How an owner marks a lock.
@@ -58,8 +64,7 @@ impl Change {
 
 /// Marks the steps that cannot happen because the thread holds a lock.
 pub(super) fn mark(net: &Net, flow: &Flow, calls: &Calls, found: &mut IndexVec<Transition, bool>) {
-    let Some(locks) = Locks::new(net, flow, calls) else { return };
-    let held = locks.held(net, flow, calls);
+    let Some(Held { locks, at: held }) = Held::new(net, flow, calls) else { return };
     for (transition, data) in net.transitions.iter_enumerated() {
         let set = data.source().and_then(|source| held[source]).unwrap_or(0);
         let Some(guard) = data.guard.as_ref().filter(|_| set != 0 && !found[transition]) else { continue };
@@ -79,8 +84,69 @@ pub(super) fn mark(net: &Net, flow: &Flow, calls: &Calls, found: &mut IndexVec<T
     }
 }
 
+/// Which locks are held where.
+pub(crate) struct Held {
+    locks: Locks,
+    /// The locks that every frame that stands on a place holds, where a frame can come to it.
+    at: IndexVec<Place, Option<Set>>,
+}
+
+impl Held {
+    /// Looks at all steps of a net; none where no lock is understood.
+    pub(crate) fn new(net: &Net, flow: &Flow, calls: &Calls) -> Option<Self> {
+        let mut marks = candidates(net);
+        let alone = calls.alone(net, flow);
+        loop {
+            let locks = Locks::new(net, marks)?;
+            let at = locks.held(net, flow, calls);
+            let broken = locks.broken(net, &alone, &at);
+            if broken.is_empty() {
+                return Some(Self { locks, at });
+            }
+            marks = locks.marks;
+            marks.retain(|place, _| !broken.contains(place));
+        }
+    }
+
+    /// The locks that a frame on this place holds. Where no frame can come to, all.
+    pub(crate) fn at(&self, place: Place) -> Set {
+        self.at[place].unwrap_or(Set::MAX)
+    }
+
+    /// The lock that a key of a place names, where it is one lock.
+    pub(crate) fn lock(&self, place: Place, key: &[Expr]) -> Set {
+        self.locks.number(place, key).map_or(0, |number| 1 << number)
+    }
+
+    /// Whether a step touches a cell of locks only where no other thread holds it: its guard demands that the cell is
+    /// free or its own, or the lock is held where the step begins.
+    pub(crate) fn waits_for(&self, data: &TransitionData, arc: &ArcData) -> bool {
+        let (ArcData::Read { place, key, .. } | ArcData::Write { place, key, .. }) = arc else { return true };
+        let Some(&mark) = self.locks.marks.get(place) else { return true };
+        let is_held = data.source().is_some_and(|source| self.at(source) & self.lock(*place, key) != 0);
+        is_held || demands_free_or_own(data, *place, key, None, mark)
+    }
+}
+
+/// The places with cells that some step marks as an owner does.
+fn candidates(net: &Net) -> FxHashMap<Place, Mark> {
+    let mut marks: FxHashMap<Place, Mark> = FxHashMap::default();
+    let [positive, negative] = [Mark::Positive, Mark::Negative].map(|mark| (mark, mark.of_mover()));
+    for arc in net.transitions.iter().flat_map(|data| &data.arcs) {
+        if let ArcData::Write { place, value, .. } = arc
+            && let Some((mark, _)) = [&positive, &negative].into_iter().find(|(_, mark)| mark == value)
+            && is_lock_cell(net, *place, *mark)
+        {
+            marks.entry(*place).or_insert(*mark);
+        }
+    }
+    marks
+}
+
 /// The locks that are understood.
 struct Locks {
+    /// The cell that says who is in an atomic section.
+    section: Option<Place>,
     /// The places with their cells, and how they are marked.
     marks: FxHashMap<Place, Mark>,
     /// The numbers of the single locks: the place, with the index in an array.
@@ -92,34 +158,9 @@ struct Locks {
 }
 
 impl Locks {
-    fn new(net: &Net, flow: &Flow, calls: &Calls) -> Option<Self> {
-        let mut marks: FxHashMap<Place, Mark> = FxHashMap::default();
-        let [positive, negative] = [Mark::Positive, Mark::Negative].map(|mark| (mark, mark.of_mover()));
-        for arc in net.transitions.iter().flat_map(|data| &data.arcs) {
-            if let ArcData::Write { place, value, .. } = arc
-                && let Some((mark, _)) = [&positive, &negative].into_iter().find(|(_, mark)| mark == value)
-                && is_lock_cell(net, *place, *mark)
-            {
-                marks.entry(*place).or_insert(*mark);
-            }
-        }
-        if marks.is_empty() {
-            return None;
-        }
-        let alone = calls.alone(net, flow);
-        for data in &net.transitions {
-            let is_alone = data.source().is_some_and(|source| alone[source]);
-            for arc in &data.arcs {
-                if let ArcData::Write { place, .. } = arc
-                    && let Some(&mark) = marks.get(place)
-                    && !is_alone
-                    && !leaves_others_alone(data, arc, mark)
-                {
-                    marks.remove(place);
-                }
-            }
-        }
+    fn new(net: &Net, marks: FxHashMap<Place, Mark>) -> Option<Self> {
         let mut locks = Self {
+            section: net.atomic,
             marks,
             numbers: FxHashMap::default(),
             of_place: FxHashMap::default(),
@@ -127,6 +168,32 @@ impl Locks {
         };
         locks.find_changes(net);
         (!locks.numbers.is_empty()).then_some(locks)
+    }
+
+    /// The places with locks that some step may change while another thread holds them, given what is held where.
+    fn broken(
+        &self,
+        net: &Net,
+        alone: &IndexVec<Place, bool>,
+        held: &IndexVec<Place, Option<Set>>,
+    ) -> Vec<Place> {
+        let mut broken = Vec::new();
+        for data in &net.transitions {
+            let Some(source) = data.source().filter(|&source| !alone[source]) else { continue };
+            for arc in &data.arcs {
+                if let ArcData::Write { place, key, .. } = arc
+                    && let Some(&mark) = self.marks.get(place)
+                    && Some(*place) != self.section
+                    && !leaves_others_alone(data, arc, mark)
+                    && self
+                        .number(*place, key)
+                        .is_none_or(|number| held[source].is_some_and(|set| set & (1 << number) == 0))
+                {
+                    broken.push(*place);
+                }
+            }
+        }
+        broken
     }
 
     fn number(&self, place: Place, key: &[Expr]) -> Option<usize> {
@@ -187,7 +254,8 @@ impl Locks {
         let facts = Facts::new(&data.guard);
         let is_free =
             facts.reads(data, *place, key).any(|var| facts.any(|fact| is_zero(fact, &Expr::Var(var))));
-        (*value == mark.of_mover() && is_free).then(|| (*place, index(key)))
+        let is_section = self.section == Some(*place);
+        (*value == mark.of_mover() && (is_free || is_section)).then(|| (*place, index(key)))
     }
 
     /// The locks that are held at each place, where a frame can come to it.
@@ -279,10 +347,21 @@ fn is_lock_cell(net: &Net, place: Place, mark: Mark) -> bool {
 /// Whether a step can write by an arc only where the cell holds no mark of another thread.
 fn leaves_others_alone(data: &TransitionData, arc: &ArcData, mark: Mark) -> bool {
     let ArcData::Write { place, key, when, .. } = arc else { return true };
+    demands_free_or_own(data, *place, key, when.as_ref(), mark)
+}
+
+/// Whether the guard of a step, or another condition, demands that a cell of locks holds no mark of another thread.
+fn demands_free_or_own(
+    data: &TransitionData,
+    place: Place,
+    key: &[Expr],
+    when: Option<&Expr>,
+    mark: Mark,
+) -> bool {
     let facts = Facts::new(data.guard.iter().chain(when));
     let mover = mark.of_mover();
     let zero = Expr::Const(0);
-    facts.reads(data, *place, key).any(|var| {
+    facts.reads(data, place, key).any(|var| {
         let cell = Expr::Var(var);
         facts.any(|fact| {
             is_zero(fact, &cell)

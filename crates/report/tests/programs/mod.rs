@@ -140,6 +140,7 @@ impl Program {
             stats,
             answer,
             slice: None,
+            merge: None,
             origin: Origin::Search,
             probes,
         };
@@ -152,6 +153,7 @@ impl Program {
             task: None,
             reductions: vec![],
             slices: vec![],
+            merges: vec![],
             timings: Timings { reading: 0.25, modelling: 0.5 },
             notes: vec![],
         }

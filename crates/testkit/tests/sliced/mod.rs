@@ -201,13 +201,13 @@ pub(crate) struct Asking {
     pub(crate) states: u64,
 }
 
-fn failed_assumptions(net: &Net) -> Vec<Transition> {
+pub(crate) fn failed_assumptions(net: &Net) -> Vec<Transition> {
     let fails = |(at, data): (Transition, &TransitionData)| (data.action == Action::AssumeFail).then_some(at);
     net.transitions.iter_enumerated().filter_map(fails).collect()
 }
 
 /// Whether a net has assumptions, and no run that can be seen fails one.
-fn assumptions_hold(net: &Net, states: u64) -> bool {
+pub(crate) fn assumptions_hold(net: &Net, states: u64) -> bool {
     let fails = failed_assumptions(net);
     if fails.is_empty() {
         return false;

@@ -1,0 +1,105 @@
+//! Which reductions are used: the value of `--reduce`.
+
+use std::str::FromStr;
+
+/// A reduction that can be switched on and off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reduction {
+    /// What the answer does not depend on is cut.
+    Slice,
+    /// Steps that nobody can come between become one.
+    Agglomerate,
+    /// Steps that no other thread can notice are taken first.
+    LocalFirst,
+    /// Values that nobody will look at make no states.
+    Forget,
+}
+
+impl Reduction {
+    const ALL: [Self; 4] = [Self::Slice, Self::Agglomerate, Self::LocalFirst, Self::Forget];
+
+    /// The name of it on the command line and in the output.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Slice => "slice",
+            Self::Agglomerate => "agglomerate",
+            Self::LocalFirst => "local-first",
+            Self::Forget => "forget",
+        }
+    }
+}
+
+/// The reductions that are on, in the order in which they are used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reductions(Vec<Reduction>);
+
+impl Reductions {
+    /// All of them.
+    pub(crate) fn all() -> Self {
+        Self(Reduction::ALL.to_vec())
+    }
+
+    /// None of them.
+    #[cfg(test)]
+    pub(crate) const fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(crate) fn has(&self, reduction: Reduction) -> bool {
+        self.0.contains(&reduction)
+    }
+
+    pub(crate) const fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The names of those that the search itself uses.
+    pub(crate) fn of_search(&self) -> Vec<&'static str> {
+        let is_of_search = |reduction: &&Reduction| match reduction {
+            Reduction::Slice | Reduction::Agglomerate => false,
+            Reduction::LocalFirst | Reduction::Forget => true,
+        };
+        self.0.iter().filter(is_of_search).map(|reduction| reduction.name()).collect()
+    }
+}
+
+impl FromStr for Reductions {
+    type Err = String;
+
+    /// `all`, `none`, or some names with commas between them.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => return Ok(Self::all()),
+            "none" => return Ok(Self(Vec::new())),
+            _ => {}
+        }
+        let mut is_on = [false; Reduction::ALL.len()];
+        for name in text.split(',') {
+            let position = Reduction::ALL.iter().position(|reduction| reduction.name() == name.trim());
+            let Some(position) = position else {
+                let names = Reduction::ALL.map(Reduction::name).join(", ");
+                return Err(format!("`{name}` is no reduction; there are all, none, and a list of {names}"));
+            };
+            is_on[position] = true;
+        }
+        let chosen = Reduction::ALL.into_iter().zip(is_on).filter(|(_, is_on)| *is_on);
+        Ok(Self(chosen.map(|(reduction, _)| reduction).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_lists_of_names() {
+        let parse = |text: &str| text.parse::<Reductions>();
+        assert_eq!(parse("all"), Ok(Reductions::all()));
+        assert_eq!(parse("none"), Ok(Reductions::none()));
+        assert_eq!(parse("slice,agglomerate,local-first,forget"), Ok(Reductions::all()));
+        assert_eq!(parse("forget,slice"), Ok(Reductions(vec![Reduction::Slice, Reduction::Forget])));
+        assert_eq!(parse("forget, slice").map(|found| found.of_search()), Ok(vec!["forget"]));
+        assert!(parse("slices").is_err_and(|why| why.contains("`slices`") && why.contains("agglomerate")));
+        assert!(parse("").is_err());
+    }
+}

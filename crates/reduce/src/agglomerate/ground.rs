@@ -1,0 +1,167 @@
+//! What both rules look at: the steps of a net, and what protects them.
+
+use pdnet_base::IndexVec;
+use pdnet_net::{
+    ArcData, Expr, Flow, Net, Place, Protection, Shelter, Transition, TransitionData, impossible,
+};
+
+use super::visible::Visible;
+
+/// A net, seen by a rule.
+pub(crate) struct Ground<'a> {
+    pub(crate) net: &'a Net,
+    pub(crate) visible: &'a Visible,
+    pub(crate) flow: Flow,
+    pub(crate) impossible: IndexVec<Transition, bool>,
+    pub(crate) protection: Protection,
+    /// Places of frames that only the steps take from that begin there, and that nothing else looks at.
+    through: IndexVec<Place, bool>,
+}
+
+impl<'a> Ground<'a> {
+    /// None where the net is none of those that the rules understand.
+    pub(crate) fn new(net: &'a Net, visible: &'a Visible) -> Option<Self> {
+        let flow = Flow::new(net);
+        let impossible = impossible(net);
+        let protection = Protection::new(net, &flow, &impossible)?;
+        let mut through: IndexVec<Place, bool> =
+            net.places.indices().map(|place| net.is_frame_place(place) && !visible.sees(place)).collect();
+        for (transition, data) in net.transitions.iter_enumerated() {
+            for (number, arc) in data.arcs.iter().enumerate().filter(|_| !impossible[transition]) {
+                match arc {
+                    ArcData::Take { place, .. } => through[*place] &= number == 0,
+                    ArcData::Test { place, .. } | ArcData::Inhibit { place, .. } => through[*place] = false,
+                    ArcData::Drain { place, to, .. } => {
+                        through[*place] = false;
+                        through[*to] = false;
+                    }
+                    ArcData::Put { .. } | ArcData::Read { .. } | ArcData::Write { .. } => {}
+                    ArcData::Governed { .. } | ArcData::Governs { .. } => {}
+                }
+            }
+        }
+        Some(Self { net, visible, flow, impossible, protection, through })
+    }
+
+    /// Whether a place of frames may vanish between two steps.
+    pub(crate) fn is_through(&self, place: Place) -> bool {
+        self.through[place]
+    }
+
+    /// The steps out of a place that may happen.
+    pub(crate) fn steps(&self, place: Place) -> Vec<Transition> {
+        let steps = self.flow.steps[place].iter().map(|step| step.transition);
+        steps.filter(|&transition| !self.impossible[transition]).collect()
+    }
+
+    /// Whether a step takes and puts no tokens but frames of its own thread, and looks at no others.
+    pub(crate) fn moves_only_frames(&self, data: &TransitionData) -> bool {
+        let thread = Expr::Var(TransitionData::thread_var());
+        data.arcs.iter().enumerate().all(|(number, arc)| match arc {
+            ArcData::Take { .. } => number == 0,
+            ArcData::Put { place, token } => {
+                self.net.is_frame_place(*place) && token.first() == Some(&thread)
+            }
+            ArcData::Test { .. } | ArcData::Inhibit { .. } | ArcData::Drain { .. } => false,
+            ArcData::Read { .. } | ArcData::Write { .. } => true,
+            ArcData::Governed { .. } | ArcData::Governs { .. } => true,
+        })
+    }
+
+    /// Whether no token is needed beside the frame.
+    pub(crate) fn needs_no_token(data: &TransitionData) -> bool {
+        data.arcs.iter().enumerate().all(|(number, arc)| match arc {
+            ArcData::Take { .. } => number == 0,
+            ArcData::Test { .. } | ArcData::Inhibit { .. } => false,
+            ArcData::Put { .. } | ArcData::Drain { .. } => true,
+            ArcData::Read { .. } | ArcData::Write { .. } => true,
+            ArcData::Governed { .. } | ArcData::Governs { .. } => true,
+        })
+    }
+
+    /// Whether other threads cannot change what a step reads while its frame stands before it.
+    pub(crate) fn reads_are_stable(
+        &self,
+        at: Place,
+        data: &TransitionData,
+        allowed: impl Fn(Shelter) -> bool,
+    ) -> bool {
+        data.arcs.iter().all(|arc| match arc {
+            ArcData::Read { place, key, .. } => {
+                self.protection.of(at, *place, key, false).is_some_and(&allowed)
+                    && self.may_merge(at, *place, key)
+            }
+            _ => true,
+        })
+    }
+
+    /// Whether other threads cannot touch what a step writes while its frame stands before it.
+    pub(crate) fn writes_are_sheltered(
+        &self,
+        at: Place,
+        data: &TransitionData,
+        allowed: impl Fn(Shelter) -> bool,
+    ) -> bool {
+        data.arcs.iter().all(|arc| match arc {
+            ArcData::Write { place, key, .. } => {
+                self.protection.of(at, *place, key, true).is_some_and(&allowed)
+                    && self.may_merge(at, *place, key)
+            }
+            _ => true,
+        })
+    }
+
+    /// Whether an access can be made together with the step before it although races are looked for: inside of an
+    /// atomic section it may race with one outside.
+    fn may_merge(&self, at: Place, place: Place, key: &[Expr]) -> bool {
+        let in_section = self.protection.of(at, place, key, true) == Some(Shelter::Section);
+        !(self.visible.races && in_section && self.net.places[place].memory)
+            || self.protection.is_race_free(place)
+    }
+}
+
+/// Marks the ends of edges back onto the path of a depth-first search, and gives the other places that are asked about,
+/// each after those that edges lead to from it.
+pub(crate) fn without_cycles(
+    n_places: usize,
+    asked: &IndexVec<Place, bool>,
+    edges: impl Fn(Place) -> Vec<Place>,
+) -> Vec<Place> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        Unseen,
+        OnPath,
+        Left,
+    }
+    let mut marks: IndexVec<Place, Mark> = IndexVec::filled(Mark::Unseen, n_places);
+    let mut cut: IndexVec<Place, bool> = IndexVec::filled(false, n_places);
+    let mut order = Vec::new();
+    for start in asked.indices() {
+        if !asked[start] || marks[start] != Mark::Unseen {
+            continue;
+        }
+        marks[start] = Mark::OnPath;
+        let mut path = vec![(start, edges(start))];
+        while let Some((place, ahead)) = path.last_mut() {
+            let Some(target) = ahead.pop() else {
+                marks[*place] = Mark::Left;
+                order.push(*place);
+                path.pop();
+                continue;
+            };
+            if !asked[target] {
+                continue;
+            }
+            match marks[target] {
+                Mark::Unseen => {
+                    marks[target] = Mark::OnPath;
+                    path.push((target, edges(target)));
+                }
+                Mark::OnPath => cut[target] = true,
+                Mark::Left => {}
+            }
+        }
+    }
+    order.retain(|place| !cut[*place]);
+    order
+}

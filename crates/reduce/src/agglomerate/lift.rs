@@ -1,0 +1,125 @@
+//! A run of a net with merged steps as a run of the net before, step by step.
+
+use pdnet_base::{Idx as _, IndexVec};
+use pdnet_check::{PropertyKind, Trace, TraceEnd};
+use pdnet_net::{Firing, Interpreter, Marking, Net, Race, Successor, Transition};
+
+use super::Agglomerated;
+use crate::LiftError;
+
+/// So many steps that were put off can stand before the end of a run.
+const MAX_DELAYED: usize = 10_000;
+
+impl Agglomerated {
+    /// Turns a run into one of the net before.
+    ///
+    /// # Errors
+    /// When that net cannot follow, which is our bug.
+    pub fn lift(&self, before: &Net, trace: &Trace) -> Result<Trace, LiftError> {
+        let interpreter = Interpreter::new(before);
+        let mut lift = Lift {
+            merged: self,
+            interpreter,
+            marking: interpreter.initial(),
+            steps: Vec::new(),
+            delayed: IndexVec::filled(false, before.transitions.len()),
+        };
+        self.delayed.iter().for_each(|&transition| lift.delayed[transition] = true);
+        for (index, firing) in trace.prefix.iter().enumerate() {
+            lift.follow(index, firing)?;
+        }
+        match &trace.end {
+            TraceEnd::Any => {
+                let looks_for_deadlocks =
+                    self.properties.iter().any(|property| matches!(property.kind, PropertyKind::NoDeadlock));
+                if looks_for_deadlocks && !interpreter.is_deadlock(&lift.marking) {
+                    // Everybody goes to where he is blocked, if that is what the run is about.
+                    let (marking, n_steps) = (lift.marking.clone(), lift.steps.len());
+                    lift.settle(&[]);
+                    if !interpreter.is_deadlock(&lift.marking) {
+                        lift.marking = marking;
+                        lift.steps.truncate(n_steps);
+                    }
+                }
+                Ok(Trace { prefix: lift.steps, end: TraceEnd::Any })
+            }
+            TraceEnd::Stutter => {
+                lift.settle(&[]);
+                Ok(Trace { prefix: lift.steps, end: TraceEnd::Stutter })
+            }
+            // Not for properties of which steps are merged.
+            TraceEnd::Stuck(thread) => Ok(Trace { prefix: lift.steps, end: TraceEnd::Stuck(*thread) }),
+            TraceEnd::Race(race) => {
+                let race = Race {
+                    first: self.first_part(&race.first),
+                    second: self.first_part(&race.second),
+                    ..(**race).clone()
+                };
+                Ok(Trace { prefix: lift.steps, end: TraceEnd::Race(Box::new(race)) })
+            }
+            TraceEnd::Cycle(cycle) => {
+                // Who does not move has taken the steps that could be put off: a fair run does not leave him there.
+                let movers: Vec<i64> = cycle.iter().map(Firing::thread).collect();
+                lift.settle(&movers);
+                let prefix = std::mem::take(&mut lift.steps);
+                for (index, firing) in cycle.iter().enumerate() {
+                    lift.follow(trace.prefix.len() + index, firing)?;
+                }
+                Ok(Trace { prefix, end: TraceEnd::Cycle(lift.steps) })
+            }
+        }
+    }
+
+    /// The first of the steps that a firing stands for, whose variables all are variables of the firing.
+    fn first_part(&self, firing: &Firing) -> Firing {
+        let part = &self.parts[firing.transition][0];
+        let value = |var: &Option<pdnet_net::Var>| var.map_or(0, |var| firing.binding[var.index()]);
+        Firing { transition: part.transition, binding: part.vars.iter().map(value).collect() }
+    }
+}
+
+struct Lift<'a> {
+    merged: &'a Agglomerated,
+    interpreter: Interpreter<'a>,
+    marking: Marking,
+    steps: Vec<Firing>,
+    delayed: IndexVec<Transition, bool>,
+}
+
+impl Lift<'_> {
+    /// Takes the steps that a firing stands for.
+    fn follow(&mut self, index: usize, firing: &Firing) -> Result<(), LiftError> {
+        let merged = self.merged;
+        let parts = &merged.parts[firing.transition];
+        for part in parts {
+            let fits = |candidate: &Firing| {
+                part.vars
+                    .iter()
+                    .zip(&candidate.binding)
+                    .all(|(var, value)| var.is_none_or(|var| firing.binding[var.index()] == *value))
+            };
+            let enabled = self.interpreter.enabled_by(&self.marking, part.transition);
+            let step = enabled.into_iter().find(fits).ok_or(LiftError::Stuck { step: index })?;
+            // A step without successor is the last one; if it is not, the next one will not be enabled in the replay.
+            if let Successor::Marking(next) = self.interpreter.fire(&self.marking, &step) {
+                self.marking = next;
+            }
+            self.steps.push(step);
+        }
+        Ok(())
+    }
+
+    /// Takes all steps that were put off, except those of some threads.
+    fn settle(&mut self, except: &[i64]) {
+        for _ in 0..MAX_DELAYED {
+            let enabled = self.interpreter.enabled(&self.marking);
+            let next = enabled
+                .into_iter()
+                .find(|firing| self.delayed[firing.transition] && !except.contains(&firing.thread()));
+            let Some(step) = next else { break };
+            let Successor::Marking(marking) = self.interpreter.fire(&self.marking, &step) else { break };
+            self.marking = marking;
+            self.steps.push(step);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Post-agglomeration: what comes after a step at once is made one with it.
+//!
+//! Definition 7 and Theorem 2 of Pajault, Pradat-Peyre and Rousseau, *Adapting Petri nets reductions to Promela
+//! specifications* (FORTE 2008). H are the steps of a frame to a place p, F those from p. In the words of the paper:
+//!
+//! - *p-agglomerability* (Definition 5): only steps of H put a frame on p that is to be merged, only steps of F take it,
+//!   and nothing else looks at p ([`Ground::is_through`]).
+//! - *F-continuation*: the guards of F cover all cases ([`pdnet_net::Flow::is_total`]), read only what no other thread
+//!   can change while the frame is on p, and ask for no tokens. So a frame on p can always go on.
+//! - *(strong) F-independence*: a step of F touches only what no other thread can touch meanwhile ([`Shelter`]), so that it
+//!   can be moved to the front of the steps that others take between it and the step of H.
+//!
+//! To *unlock* is such a step as well: while the thread holds the lock, nobody else can touch its cell, because all others
+//! wait until it is free. So a whole region from the lock to the unlock becomes one step where all accesses to what is in
+//! it are under the same lock. (The lock is a step of H: it may have to wait.)
+//!
+//! Steps of F that a property sees, that end the thread, the process or the run (faults, failed assertions, bounds), or
+//! that others can interfere with, are not merged. They stay, and so does p: beside *hf* for every f that is merged there
+//! is *h before g* for every g that is not, which is h where the guard of g is true afterwards.
+//!
+//! # Why nothing is lost
+//!
+//! Let σ be a run of the net and h a step of it to p by a frame of thread t. The next step of t, if there is one, is a step
+//! of F, since no other frame of t can move ([`pdnet_net::Protection`]). If it is one that is merged, it can be moved to
+//! the left until it stands behind h: what it reads does not change in between, nobody in between reads or writes what
+//! it writes, and in the atomic section of another thread, which would keep it from moving, t can have come to p only
+//! before that began. If t takes no further step in σ, the step of F that is enabled after h is put there: nobody sees it.
+//! (The process may end, or t may wait forever for the end of an atomic section. Neither depends on the step.) The result
+//! is a run of the reduced net, up to which steps make one. Every run of the reduced net is one of the net. Places are
+//! chosen so that they form no cycle, so that the sequence after h is finite.
+//!
+//! - *Transitions that can fire* are the same: none that is watched is merged or left out.
+//! - *Deadlocks* are the same: no frame on a place that vanishes is in one, unless another thread keeps the atomic section
+//!   forever, which it does as well with the frame behind the step.
+//! - *Formulas without `X`* have the same value: what is moved or added changes no atom.
+//! - *Data races* are the same: what is merged accesses nothing that can be raced for, except inside of an atomic section,
+//!   where it is not merged.
+//! - *Fairness*: a thread can move where it could, if the step that is moved enables and disables nobody. That is so for
+//!   all accesses above, because the others cannot even stand before a step that reads the cell, but not for unlocking
+//!   and for leaving an atomic section: a thread that takes and gives back a lock forever may starve one that waits for it
+//!   under weak fairness, and may not if both is one step. So these are not merged where fairness is assumed.
+//! - *Partial deadlocks* are not preserved, since the marking before f may have one that those before h and after f have
+//!   not: no step is merged then ([`Visible::new`](super::visible::Visible::new)).
+
+use pdnet_base::IndexVec;
+use pdnet_net::{Effect, Place, Shelter, Transition, TransitionData};
+
+use super::compose::target;
+use super::ground::{Ground, without_cycles};
+
+/// A place between steps that are merged.
+pub(crate) struct Between {
+    pub(crate) place: Place,
+    /// The steps from it that are merged with those to it.
+    pub(crate) merged: Vec<Transition>,
+    /// Those that are not.
+    pub(crate) left: Vec<Transition>,
+}
+
+/// The places at which steps can be merged, each after those that the merged steps lead to.
+pub(crate) fn find(ground: &Ground<'_>) -> Vec<Between> {
+    let net = ground.net;
+    let found: IndexVec<Place, Option<Between>> =
+        net.places.indices().map(|place| at(ground, place)).collect();
+    let asked: IndexVec<Place, bool> = found.iter().map(Option::is_some).collect();
+    let edges = |place: Place| {
+        let merged = found[place].iter().flat_map(|between| &between.merged);
+        merged.filter_map(|&transition| target(net, &net.transitions[transition])).collect()
+    };
+    let order = without_cycles(net.places.len(), &asked, edges);
+    let mut found = found;
+    order.into_iter().filter_map(|place| found[place].take()).collect()
+}
+
+fn at(ground: &Ground<'_>, place: Place) -> Option<Between> {
+    if !ground.is_through(place) || !ground.flow.is_total(ground.net, place) {
+        return None;
+    }
+    let steps = ground.steps(place);
+    let data = |transition: Transition| &ground.net.transitions[transition];
+    let is_stable = |&transition: &Transition| {
+        Ground::needs_no_token(data(transition)) && ground.reads_are_stable(place, data(transition), |_| true)
+    };
+    if !steps.iter().all(is_stable) {
+        return None;
+    }
+    let (merged, left): (Vec<Transition>, Vec<Transition>) =
+        steps.into_iter().partition(|&transition| is_merged(ground, place, transition, data(transition)));
+    // Which of the others comes next must be known from what the first step knows.
+    let is_known = |&transition: &Transition| data(transition).vars.iter().all(|var| var.choice.is_none());
+    (!merged.is_empty() && left.iter().all(is_known)).then_some(Between { place, merged, left })
+}
+
+fn is_merged(ground: &Ground<'_>, place: Place, transition: Transition, data: &TransitionData) -> bool {
+    let fair = ground.visible.fair;
+    let is_sheltered = |shelter: Shelter| match shelter {
+        Shelter::Alone | Shelter::Own | Shelter::Fixed | Shelter::Locked | Shelter::Section => true,
+        Shelter::Lock | Shelter::SectionItself => !fair,
+    };
+    data.action.effect() == Effect::None
+        && !ground.visible.watched[transition]
+        && !ground.visible.sees_step(data)
+        && target(ground.net, data).is_some_and(|target| target != place)
+        && ground.moves_only_frames(data)
+        && ground.writes_are_sheltered(place, data, is_sheltered)
+}
