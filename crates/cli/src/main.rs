@@ -17,6 +17,7 @@ mod inputs;
 mod job;
 mod memory;
 mod net;
+mod patience;
 mod pipeline;
 mod progress;
 mod promela;

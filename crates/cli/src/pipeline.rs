@@ -1,15 +1,16 @@
 //! `pdnet check`: the way from a file to a verdict, read from top to bottom.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use pdnet_check::{AtomData, Engine, Property, PropertyKind, StopReason};
 use pdnet_front_c::tree::Program;
 use pdnet_front_c::{LowerOptions, Lowered, lower};
-use pdnet_net::{Net, verify_net};
+use pdnet_net::{Expr, Net, verify_net};
 use pdnet_report::{
     Answer, Overall, PropertyResult, Report, Timings, result_json, result_text, timings_table, verdict_line,
 };
-use pdnet_source::{Diagnostic, Severity};
+use pdnet_source::{Diagnostic, Severity, SourceMap};
 
 use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, When};
 use crate::cache::Cache;
@@ -17,6 +18,7 @@ use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
 use crate::inputs::{load_program, program_name};
 use crate::job::resolve_job;
+use crate::patience::Patience;
 use crate::progress::Display;
 use crate::properties::{NamedAutomaton, NamedFormula, Properties, Wanted, resolve_properties};
 use crate::reductions::Reduction;
@@ -44,8 +46,17 @@ pub(crate) fn check(
     let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, &args.reduce);
     let asked = asked.map_err(refused)?;
     // Tree to net.
+    session.catch_interrupts();
+    let limits = args.limits.or_default();
+    let patience = Patience {
+        start: session.start,
+        timeout: limits.timeout,
+        interrupted: Arc::clone(&session.interrupted),
+    };
     let options = lower_options(&args.front, &asked);
-    let first = Model::new(session, &loaded.program, &asked, &options)?;
+    let modelling =
+        Modelling { map: Arc::new(session.map.clone()), program: Arc::new(loaded.program), asked: &asked };
+    let first = modelling.model(&options, &patience)?;
     let second;
     let mut model = &first;
     if !args.quiet {
@@ -55,28 +66,31 @@ pub(crate) fn check(
     let timings = Timings { reading, modelling: clock.lap() };
     // Net to smaller nets, these to verdicts, and verdicts to answers: a violation counts once it is replayed on
     // the whole net.
-    session.catch_interrupts();
     let display = progress_display(args);
-    let limits = args.limits.or_default();
     let slicing = Slicing::new(args.slicing.slice, &args.reduce);
     let cache = open_cache(args, session, engine);
     let cache = cache.as_ref();
     let fairness = args.fair.into();
-    let (limits, warns) = (&limits, !args.quiet);
+    let (limits, patience, warns) = (&limits, &patience, !args.quiet);
     let agglomerates = args.reduce.has(Reduction::Agglomerate);
     let search_in =
-        |net| Search { session, engine, net, limits, display, slicing, agglomerates, cache, warns };
-    let mut answers = search_in(&model.net).answer(&model.properties, fairness, "search")?;
+        |net| Search { session, engine, net, limits, patience, display, slicing, agglomerates, cache, warns };
+    let mut answers = match &model.missing {
+        Some(reason) => Answers::unknown(model.properties.len(), reason),
+        None => search_in(&model.net).answer(&model.properties, fairness, "search")?,
+    };
     if answers.settled.iter().any(needs_unset) && !options.uninitialised {
         // Some run reads memory that was never written. Only for such programs there is a net in which it has
         // arbitrary values: it is the larger one.
         let options = LowerOptions { arbitrary_memory: true, ..options };
-        second = Model::new(session, &loaded.program, &asked, &options)?;
-        let what = "search with arbitrary memory";
-        let found = search_in(&second.net).answer(&second.properties, fairness, what)?;
-        let pairs = answers.settled.iter().zip(&found.settled);
-        if pairs.into_iter().all(|(before, after)| is_open(before) || !is_open(after)) {
-            (model, answers) = (&second, found);
+        second = modelling.model(&options, patience)?;
+        if second.missing.is_none() {
+            let what = "search with arbitrary memory";
+            let found = search_in(&second.net).answer(&second.properties, fairness, what)?;
+            let pairs = answers.settled.iter().zip(&found.settled);
+            if pairs.into_iter().all(|(before, after)| is_open(before) || !is_open(after)) {
+                (model, answers) = (&second, found);
+            }
         }
     }
     let search = search_in(&model.net);
@@ -149,22 +163,41 @@ impl Clock {
 
 /// The net of a program, and what is asked of it in terms of the net.
 struct Model {
-    net: Net,
+    net: Arc<Net>,
     properties: Vec<Property>,
     warnings: Vec<Diagnostic>,
+    /// Why there is no net, where it was not waited for.
+    missing: Option<StopReason>,
 }
 
-impl Model {
-    fn new(
-        session: &Session,
-        program: &Program,
-        asked: &Properties,
-        options: &LowerOptions,
-    ) -> Result<Self, Failure> {
-        let lowered = lower(&session.map, program, &asked.formulas(), options).map_err(refused)?;
-        verify(&lowered.net)?;
-        let properties = properties_of(asked, &lowered)?;
-        Ok(Self { net: lowered.net, properties, warnings: lowered.warnings })
+/// What nets are made of.
+struct Modelling<'a> {
+    map: Arc<SourceMap>,
+    program: Arc<Program>,
+    asked: &'a Properties,
+}
+
+impl Modelling<'_> {
+    fn model(&self, options: &LowerOptions, patience: &Patience) -> Result<Model, Failure> {
+        let formulas = self.asked.formulas();
+        let nothing: Vec<Vec<Expr>> =
+            formulas.iter().map(|formula| vec![Expr::Const(0); formula.atoms.len()]).collect();
+        let (map, program, options) = (Arc::clone(&self.map), Arc::clone(&self.program), options.clone());
+        let made = patience.wait_for(move || {
+            let lowered = lower(&map, &program, &formulas, &options).map_err(refused)?;
+            verify(&lowered.net)?;
+            Ok(lowered)
+        });
+        let (lowered, missing) = match made {
+            Ok(lowered) => (lowered?, None),
+            Err(reason) => {
+                let lowered = Lowered { net: Net::default(), atoms: nothing, warnings: Vec::new() };
+                (lowered, Some(reason))
+            }
+        };
+        let properties = properties_of(self.asked, &lowered)?;
+        let Lowered { net, warnings, .. } = lowered;
+        Ok(Model { net: Arc::new(net), properties, warnings, missing })
     }
 }
 
