@@ -17,6 +17,7 @@
 //! | `plan.rs` | goes through the proctypes and picks sequences |
 //! | `file.rs` | from a file, read again after the change |
 //! | `edit.rs` | changes of the text |
+//! | `report.rs` | what was done and why, for people |
 //! | `visit.rs` | walks over the tree |
 //!
 //! What is preserved: invalid end states, assertions, non-progress and acceptance cycles, and formulas without X, also
@@ -34,6 +35,7 @@ mod plan;
 mod post;
 mod pre;
 mod region;
+mod report;
 mod visit;
 
 use pdnet_base::FxHashSet;

@@ -9,8 +9,8 @@ use pdnet_base::{FxHashMap, IndexVec};
 use super::facts::{each_outside_expr, each_repeated, has_jumps, instances, is_single};
 use super::visit::{each_expr, each_stmt, written};
 use crate::tree::{
-    Choice, Exclusive, ExclusiveKind, Expr, ExprKind, Init, LtlBlock, Model, Proc, Scope, Stmt, StmtKind, Type,
-    Var,
+    Choice, Exclusive, ExclusiveKind, Expr, ExprKind, Init, LtlBlock, Model, Proc, Scope, Stmt, StmtKind,
+    Type, Var,
 };
 
 /// What is known about one declared channel, or array of channels.
@@ -66,7 +66,8 @@ impl Channels {
         }
         for data in &model.procs {
             each_stmt(&data.body, &mut |stmt| {
-                channels.all_known &= written(stmt).iter().all(|place| model.vars[place.var].ty != Type::Chan);
+                channels.all_known &=
+                    written(stmt).iter().all(|place| model.vars[place.var].ty != Type::Chan);
             });
         }
         channels.bind_parameters(model);
@@ -302,8 +303,11 @@ impl Channels {
         vars.filter_map(|(var, data)| {
             let Init::Channel(ty) = &data.init else { return None };
             let n_sends = self.facts.get(&var).filter(|_| self.all_known)?.n_sends?;
-            (data.dims.is_empty() && n_sends > 0 && n_sends <= u64::from(ty.capacity))
-                .then_some((var, n_sends, ty.capacity))
+            (data.dims.is_empty() && n_sends > 0 && n_sends <= u64::from(ty.capacity)).then_some((
+                var,
+                n_sends,
+                ty.capacity,
+            ))
         })
         .collect()
     }

@@ -135,7 +135,9 @@ pub(super) fn each_outside_expr<'m>(
     for block in model.formulas.iter().chain(formulas.iter().copied()) {
         block.atoms.iter().for_each(|atom| each_inner(&atom.expr, visit));
     }
-    for body in model.claims.iter().map(|claim| &claim.body).chain(model.traces.iter().map(|trace| &trace.body)) {
+    for body in
+        model.claims.iter().map(|claim| &claim.body).chain(model.traces.iter().map(|trace| &trace.body))
+    {
         each_stmt(body, &mut |stmt| each_expr(stmt, visit));
     }
     for condition in model.procs.iter().filter_map(|data| data.provided.as_ref()) {
@@ -208,7 +210,10 @@ pub(super) fn obstacle(
     if let Some(claim) = model.claims.first()
         && !trust_claims
     {
-        return Some(format!("the claim `{}` may count steps (`--trust-claims` says that it does not)", claim.name));
+        return Some(format!(
+            "the claim `{}` may count steps (`--trust-claims` says that it does not)",
+            claim.name
+        ));
     }
     if warnings.iter().any(|warning| warning.id == "ignored-priority") {
         return Some("processes have priorities, which a longer step would change".to_owned());

@@ -23,7 +23,10 @@ pub fn atomize_file(
 ) -> Result<(File, Atomized, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut loaded = load(map, path, options)?;
     let Some(file) = map.find(&path.display().to_string()) else {
-        return Err(vec![Diagnostic::error("missing-file", format!("there is no file `{}`", path.display()))]);
+        return Err(vec![Diagnostic::error(
+            "missing-file",
+            format!("there is no file `{}`", path.display()),
+        )]);
     };
     let mut blocks: Vec<LtlBlock> = Vec::new();
     for (number, formula) in formulas.iter().enumerate() {
@@ -54,7 +57,8 @@ fn read_again(path: &Path, options: &Options, text: &str) -> Result<Model, Vec<D
     std::fs::write(&copy, text).map_err(failed)?;
     let mut options = options.clone();
     if text.contains('#') {
-        let folder: PathBuf = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).into();
+        let folder: PathBuf =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).into();
         options.arguments.push(OsString::from("-iquote"));
         options.arguments.push(folder.into());
     }

@@ -48,9 +48,10 @@ impl Facts<'_> {
             return true;
         }
         let conditions: Vec<&Expr> = guards.iter().filter_map(|guard| first_condition(guard)).collect();
-        conditions.iter().enumerate().any(|(at, one)| {
-            conditions[at + 1..].iter().any(|other| self.are_opposite(one, other))
-        })
+        conditions
+            .iter()
+            .enumerate()
+            .any(|(at, one)| conditions[at + 1..].iter().any(|other| self.are_opposite(one, other)))
     }
 
     /// Whether at most one alternative can be taken at a time, as far as the form of the guards tells: no real choice
@@ -61,7 +62,10 @@ impl Facts<'_> {
             .filter(|choice| choice.otherwise.is_none())
             .filter_map(|choice| choice.body.first())
             .collect();
-        guards.iter().enumerate().all(|(at, one)| guards[at + 1..].iter().all(|other| self.exclude(one, other)))
+        guards
+            .iter()
+            .enumerate()
+            .all(|(at, one)| guards[at + 1..].iter().all(|other| self.exclude(one, other)))
     }
 
     fn exclude(&self, one: &Stmt, other: &Stmt) -> bool {

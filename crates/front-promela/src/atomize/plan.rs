@@ -256,7 +256,8 @@ impl Work<'_, '_, '_> {
             if !self.can_hold(sequence, from, at, around.choice) {
                 break;
             }
-            let position = Position { first: at == from, guard: at == 0 && starts_choice(around), nested: false };
+            let position =
+                Position { first: at == from, guard: at == 0 && starts_choice(around), nested: false };
             let flow = match walker.stmt(stmt, phase, position) {
                 Ok(flow) => flow,
                 Err(found) => {

@@ -18,7 +18,9 @@ impl Facts<'_> {
         match &stmt.kind {
             StmtKind::Condition(expr) if is_true(expr) => Ok(()),
             StmtKind::Condition(_) => Err("it may block".to_owned()),
-            StmtKind::Assign(..) | StmtKind::Assert(_) | StmtKind::Print { .. } if self.is_local(stmt) => Ok(()),
+            StmtKind::Assign(..) | StmtKind::Assert(_) | StmtKind::Print { .. } if self.is_local(stmt) => {
+                Ok(())
+            }
             StmtKind::Assign(..) | StmtKind::Assert(_) | StmtKind::Print { .. } => {
                 Err("it uses what other processes or formulas see".to_owned())
             }

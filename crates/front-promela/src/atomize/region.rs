@@ -240,7 +240,9 @@ impl Walker<'_, '_> {
             return Ok(());
         }
         if waits(stmt) {
-            return Err("it may wait, so that the steps before it would gain nothing by waiting for it".to_owned());
+            return Err(
+                "it may wait, so that the steps before it would gain nothing by waiting for it".to_owned()
+            );
         }
         if phase == Phase::Chosen && matches!(stmt.kind, StmtKind::Send { .. }) {
             return Err("it may wait, and a choice stands before it".to_owned());
@@ -278,7 +280,9 @@ impl Walker<'_, '_> {
             Phase::Advanced if !self.facts.observed[self.proc].is_empty() => {
                 refuse("it may jump to a label that is looked at")
             }
-            Phase::Delayed | Phase::Chosen | Phase::Fired | Phase::Advanced => Ok(Flow { phase: None, n_steps: 0 }),
+            Phase::Delayed | Phase::Chosen | Phase::Fired | Phase::Advanced => {
+                Ok(Flow { phase: None, n_steps: 0 })
+            }
         }
     }
 
