@@ -230,6 +230,10 @@ fn spin_says_the_same_of_models() {
         let (fails, _) = answers(&model);
         let asked = format!("{calm}ltl f {{ {formula} }}\n");
         let runs = spin.verify(&asked, &["-o3"], &["-DNOREDUCE"], &[&["-a"]]);
+        if matches!(&runs, Err(error) if error.output.contains("unconditional self-loop")) {
+            // SPIN does not want it, and is right.
+            continue;
+        }
         let runs = runs.unwrap_or_else(|error| panic!("{}\n{error}", context()));
         assert_eq!(fails[2], runs[0].errors > 0, "formula: {}\n{}", context(), runs[0].output);
         n_violated += usize::from(fails[2]);
