@@ -195,6 +195,13 @@ pub(crate) struct PropertyArgs {
     /// Its lines are `CHECK( init(main()), LTL(FORMULA) )`.
     #[arg(long, value_name = "FILE")]
     pub(crate) prp: Vec<PathBuf>,
+    /// An automaton of the runs that must not be, in the HOA format; repeatable.
+    ///
+    /// The property holds if no run is accepted: it is a Büchi automaton of the *bad* runs, such as the automaton of a
+    /// negated formula (`pdnet automaton --negate FORMULA`) or a never claim. Its atomic propositions are written as the atoms
+    /// of --ltl. Unless the file says `properties: stutter-invariant`, it is checked without reductions.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hoa: Vec<PathBuf>,
     /// Built-in checks, separated by commas: assert, deadlock, partial-deadlock, race, termination,
     /// arithmetic, overflow, memory, leak, uninitialized, locks.
     ///
@@ -217,11 +224,13 @@ pub(crate) struct PropertyArgs {
 impl PropertyArgs {
     /// Whether the user asked for something.
     pub(crate) const fn is_empty(&self) -> bool {
-        self.ltl.is_empty()
-            && self.prp.is_empty()
-            && self.check.is_empty()
-            && self.claim.is_empty()
-            && self.property.is_empty()
+        let Self { ltl, prp, hoa, check, claim, property } = self;
+        ltl.is_empty()
+            && prp.is_empty()
+            && hoa.is_empty()
+            && check.is_empty()
+            && claim.is_empty()
+            && property.is_empty()
     }
 }
 

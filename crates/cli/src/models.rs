@@ -167,8 +167,12 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn refuse_options(&mut self, args: &PropertyArgs) {
-        for (is_given, option) in [(!args.prp.is_empty(), "--prp"), (!args.property.is_empty(), "--property")]
-        {
+        let unsuitable = [
+            (!args.prp.is_empty(), "--prp"),
+            (!args.hoa.is_empty(), "--hoa"),
+            (!args.property.is_empty(), "--property"),
+        ];
+        for (is_given, option) in unsuitable {
             if is_given {
                 let message = format!("{option} is for C programs, not for Promela models");
                 self.errors.push(Diagnostic::error("unsuitable-option", message));

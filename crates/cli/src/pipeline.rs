@@ -20,7 +20,7 @@ use crate::inputs::program_name;
 use crate::job::resolve_job;
 use crate::patience::Patience;
 use crate::progress::Display;
-use crate::properties::{Properties, Wanted};
+use crate::properties::{NamedAutomaton, NamedFormula, Properties, Wanted};
 use crate::reductions::Reduction;
 use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
@@ -193,25 +193,30 @@ pub(crate) fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec
     let mut atoms = lowered.atoms.iter();
     let mut properties = Vec::new();
     for wanted in &asked.wanted {
-        let named = match wanted {
-            Wanted::Check(check) => {
-                properties.push(check.property(&lowered.net));
-                continue;
-            }
+        let mut meaning_of = |name: &str, texts: Vec<String>| {
+            let Some(exprs) = atoms.next().filter(|exprs| exprs.len() == texts.len()) else {
+                return Err(Failure::Bug(format!("the atoms of `{name}` got lost")));
+            };
+            let pairs = texts.into_iter().zip(exprs);
+            Ok(pairs.map(|(text, expr)| AtomData { text, expr: expr.clone() }).collect())
+        };
+        properties.push(match wanted {
+            Wanted::Check(check) => check.property(&lowered.net),
             Wanted::Named { check, name, .. } => {
-                properties.push(Property { name: name.clone(), ..check.property(&lowered.net) });
-                continue;
+                Property { name: name.clone(), ..check.property(&lowered.net) }
             }
-            Wanted::Formula(named) => named,
-        };
-        let names = named.formula.atom_names();
-        let Some(exprs) = atoms.next().filter(|exprs| exprs.len() == names.len()) else {
-            return Err(Failure::Bug(format!("the atoms of `{}` got lost", named.name)));
-        };
-        let meaning = names.into_iter().zip(exprs).map(|(text, expr)| AtomData { text, expr: expr.clone() });
-        let kind = PropertyKind::Ltl { formula: named.formula.ltl.clone(), atoms: meaning.collect() };
-        let text = named.formula.to_string();
-        properties.push(Property { name: named.name.clone(), text, class: named.class, kind });
+            Wanted::Formula(NamedFormula { name, class, formula, .. }) => {
+                let atoms = meaning_of(name, formula.atom_names())?;
+                let kind = PropertyKind::Ltl { formula: formula.ltl.clone(), atoms };
+                Property { name: name.clone(), text: formula.to_string(), class, kind }
+            }
+            Wanted::Never(NamedAutomaton { name, text, hoa }) => {
+                let atoms = meaning_of(name, hoa.as_formula().atom_names())?;
+                let (automaton, stutter_invariant) = (hoa.automaton.clone(), hoa.stutter_invariant);
+                let kind = PropertyKind::Never { automaton, atoms, stutter_invariant };
+                Property { name: name.clone(), text: text.clone(), class: "valid-ltl", kind }
+            }
+        });
     }
     Ok(properties)
 }

@@ -35,11 +35,12 @@ pub(crate) fn print_slice(args: &SliceArgs, session: &mut Session) -> Result<Exi
         let members = group.properties(&properties);
         let fairness = group.fairness.unwrap_or_default();
         let (parts, seconds) = match slicing {
-            Some(slicing) => {
+            // As in `check`: what sees steps is searched in the whole net.
+            Some(slicing) if !members.iter().any(Property::sees_steps) => {
                 let (slice, seconds) = slice_for(&lowered.net, &members, fairness, slicing.method)?;
                 (KeptParts::of(&slice), seconds)
             }
-            None => (KeptParts::all(&lowered.net), 0.0),
+            Some(_) | None => (KeptParts::all(&lowered.net), 0.0),
         };
         slices.push(SlicedProperties { properties: members, fairness: group.fairness, parts, seconds });
     }
@@ -50,7 +51,7 @@ pub(crate) fn print_slice(args: &SliceArgs, session: &mut Session) -> Result<Exi
         map: &session.map,
         method: slicing.map_or("off", |slicing| slicing.name),
         slices,
-        notes: clear.iter().map(clear_note).collect(),
+        notes: asked.common.notes.iter().cloned().chain(clear.iter().map(clear_note)).collect(),
     };
     let text = match args.format {
         SliceFormat::Text => slice_text(&report, text_options(args, session)),
