@@ -30,6 +30,7 @@ mod settle;
 mod slice;
 mod slicing;
 mod task;
+mod trail;
 mod units;
 mod witness;
 
