@@ -169,8 +169,8 @@ pub(crate) struct SliceArgs {
 /// Where the program is.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProgramArgs {
-    /// The program: C files (.c), or preprocessed ones (.i). Several are linked to one program. Or, for
-    /// `check`, a task definition of SV-COMP (.yml).
+    /// The program: C files (.c), or preprocessed ones (.i). Several are linked to one program. Or a Promela model
+    /// (.pml). Or, for `check`, a task definition of SV-COMP (.yml).
     #[arg(value_name = "FILE", required_unless_present = "compile_commands")]
     pub(crate) files: Vec<PathBuf>,
     /// Take folders of headers and macros from a compilation database (compile_commands.json).
@@ -181,7 +181,7 @@ pub(crate) struct ProgramArgs {
 }
 
 /// Which properties.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Properties")]
 pub(crate) struct PropertyArgs {
     /// A formula of linear temporal logic over the program; repeatable.
@@ -195,6 +195,13 @@ pub(crate) struct PropertyArgs {
     /// Its lines are `CHECK( init(main()), LTL(FORMULA) )`.
     #[arg(long, value_name = "FILE")]
     pub(crate) prp: Vec<PathBuf>,
+    /// An automaton of the runs that must not be, in the HOA format; repeatable.
+    ///
+    /// The property holds if no run is accepted: it is a Büchi automaton of the *bad* runs, such as the automaton of a
+    /// negated formula (`pdnet automaton --negate FORMULA`) or a never claim. Its atomic propositions are written as the atoms
+    /// of --ltl. Unless the file says `properties: stutter-invariant`, it is checked without reductions.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hoa: Vec<PathBuf>,
     /// Built-in checks, separated by commas: assert, deadlock, partial-deadlock, race, termination,
     /// arithmetic, overflow, memory, leak, uninitialized, locks.
     ///
@@ -206,6 +213,9 @@ pub(crate) struct PropertyArgs {
     /// of locks and threads.
     #[arg(long, value_name = "NAMES")]
     pub(crate) check: Vec<String>,
+    /// Only this `ltl` block or `never` claim of a Promela model, by its name; repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) claim: Vec<String>,
     /// Only this property of the task definition, by the name of its file without .prp; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) property: Vec<String>,
@@ -214,7 +224,13 @@ pub(crate) struct PropertyArgs {
 impl PropertyArgs {
     /// Whether the user asked for something.
     pub(crate) const fn is_empty(&self) -> bool {
-        self.ltl.is_empty() && self.prp.is_empty() && self.check.is_empty() && self.property.is_empty()
+        let Self { ltl, prp, hoa, check, claim, property } = self;
+        ltl.is_empty()
+            && prp.is_empty()
+            && hoa.is_empty()
+            && check.is_empty()
+            && claim.is_empty()
+            && property.is_empty()
     }
 }
 
@@ -222,6 +238,11 @@ impl PropertyArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Program")]
 pub(crate) struct FrontArgs {
+    /// The language of the program, where the ending of the file does not tell.
+    ///
+    /// Files ending in .pml, .pm, .prom, .promela or .spin are Promela models, all others C.
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(crate) language: Option<Language>,
     /// What is one step: an access to a shared location, or a whole statement.
     ///
     /// The latter misses lost updates inside of a statement; it is there to compare with tools that work so.
@@ -246,11 +267,11 @@ pub(crate) struct FrontArgs {
     /// Define a macro; repeatable.
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     pub(crate) defines: Vec<String>,
-    /// The largest number of threads, main included; at most 64.
+    /// The largest number of threads, main included; at most 64. Of a Promela model: of processes; at most 255.
     ///
     /// A run that would create more is not followed, and makes the answer unknown. Where it is not given, it is 16, or
-    /// as many as the program can have, where that can be seen and is at most 64.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    /// as many as the program can have, where that can be seen and is at most 64; for a model 255, as in SPIN.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub(crate) max_threads: Option<u32>,
     /// The largest depth of calls.
     ///
@@ -336,6 +357,13 @@ pub(crate) enum When {
     Auto,
     Always,
     Never,
+}
+
+/// The languages that there are front ends for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Language {
+    C,
+    Promela,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -436,7 +464,7 @@ impl FrontArgs {
                 Atomicity::Statement => pdnet_front_c::Atomicity::Statement,
             },
             spurious_wakeups: self.spurious_wakeups,
-            max_threads: self.max_threads.unwrap_or(DEFAULT_THREADS),
+            max_threads: self.max_threads.unwrap_or(DEFAULT_THREADS).min(MOST_THREADS),
             more_threads: self.max_threads.is_none(),
             max_depth: self.depth,
             max_blocks: self.max_blocks,
@@ -462,6 +490,9 @@ impl From<Fair> for pdnet_check::Fairness {
         }
     }
 }
+
+/// The most threads that a C program can have.
+const MOST_THREADS: u32 = 64;
 
 /// The bound on threads where none is given, and none can be seen.
 const DEFAULT_THREADS: u32 = 16;

@@ -21,7 +21,11 @@ pub(crate) fn print_automaton(args: &AutomatonArgs, session: &mut Session) -> Re
     })?;
     let name = formula.to_string();
     let text = match args.format {
-        AutomatonFormat::Hoa => automaton.to_hoa(&name),
+        AutomatonFormat::Hoa => {
+            let properties: &[&str] =
+                if formula.ltl.is_stutter_invariant() { &["stutter-invariant"] } else { &[] };
+            automaton.to_hoa_with(&name, properties)
+        }
         AutomatonFormat::Dot => automaton.to_dot(&name),
         AutomatonFormat::Text => automaton_text(&automaton, &name),
     };

@@ -1,22 +1,20 @@
 //! `pdnet net`: the net of a program.
 
-use pdnet_front_c::lower;
 use pdnet_report::{net_dot, net_json};
 
 use crate::args::{NetArgs, NetFormat};
 use crate::exit::{ExitStatus, Failure};
-use crate::inputs::load_program;
-use crate::pipeline::{refused, verify};
+use crate::front::{Asked, Source};
+use crate::pipeline::refused;
 use crate::session::Session;
 
 /// Prints the net, as it is before any property asks for observers.
 pub(crate) fn print_net(args: &NetArgs, session: &mut Session) -> Result<ExitStatus, Failure> {
     let model = args.front.data_model().unwrap_or_default();
-    let loaded = load_program(&mut session.map, &args.program, &args.front, model).map_err(refused)?;
-    let lowered = lower(&session.map, &loaded.program, &[], &args.front.lower_options()).map_err(refused)?;
-    session.show(&loaded.warnings);
+    let source = Source::load(&mut session.map, &args.program, &args.front, model).map_err(refused)?;
+    let lowered = source.model(session, &Asked::default(), &args.front)?;
+    session.show(source.warnings());
     session.show(&lowered.warnings);
-    verify(&lowered.net)?;
     let text = match args.format {
         NetFormat::Text => lowered.net.to_string(),
         NetFormat::Dot => net_dot(&lowered.net),

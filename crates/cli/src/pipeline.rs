@@ -1,10 +1,10 @@
 //! `pdnet check`: the way from a file to a verdict, read from top to bottom.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use pdnet_check::{AtomData, Engine, Property, PropertyKind, StopReason};
-use pdnet_front_c::tree::Program;
-use pdnet_front_c::{LowerOptions, Lowered, lower};
+use pdnet_check::{AtomData, Engine, Property, PropertyKind};
+use pdnet_front_c::{LowerOptions, Lowered};
 use pdnet_net::{Net, verify_net};
 use pdnet_report::{
     Answer, Overall, PropertyResult, Report, Timings, result_json, result_text, timings_table, verdict_line,
@@ -15,10 +15,12 @@ use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, When};
 use crate::cache::Cache;
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
-use crate::inputs::{load_program, program_name};
+use crate::front::{Modelling, Source};
+use crate::inputs::program_name;
 use crate::job::resolve_job;
+use crate::patience::Patience;
 use crate::progress::Display;
-use crate::properties::{Properties, Wanted, resolve_properties};
+use crate::properties::{NamedAutomaton, NamedFormula, Properties, Wanted};
 use crate::reductions::Reduction;
 use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
@@ -36,47 +38,54 @@ pub(crate) fn check(
     let job = resolve_job(&mut session.map, &args.program, &args.front).map_err(refused)?;
     // Text to tree.
     let mut clock = Clock::new();
-    let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
-    let loaded = loaded.map_err(refused)?;
+    let source = Source::load(&mut session.map, &job.program, &args.front, job.data_model);
+    let mut source = source.map_err(refused)?;
     let reading = clock.lap();
     // What is asked of it.
-    let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
-    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, &args.reduce);
-    let asked = asked.map_err(refused)?;
+    let task = job.task.as_ref();
+    let asked = source.ask(&mut session.map, &args.properties, task, &args.reduce).map_err(refused)?;
     // Tree to net.
-    let options = lower_options(&args.front, &asked);
-    let first = Model::new(session, &loaded.program, &asked, &options)?;
+    session.catch_interrupts();
+    let limits = args.limits.or_default();
+    let patience = Patience {
+        start: session.start,
+        timeout: limits.timeout,
+        interrupted: Arc::clone(&session.interrupted),
+    };
+    let modelling =
+        Modelling { map: Arc::new(session.map.clone()), source: &source, asked: &asked, front: &args.front };
+    let first = modelling.model(&patience)?;
     let second;
     let mut model = &first;
     if !args.quiet {
-        session.show(&loaded.warnings);
+        session.show(source.warnings());
         session.show(&model.warnings);
     }
     let timings = Timings { reading, modelling: clock.lap() };
     // Net to smaller nets, these to verdicts, and verdicts to answers: a violation counts once it is replayed on
     // the whole net.
-    session.catch_interrupts();
     let display = progress_display(args);
-    let limits = args.limits.or_default();
     let slicing = Slicing::new(args.slicing.slice, &args.reduce);
     let cache = open_cache(args, session, engine);
     let cache = cache.as_ref();
     let fairness = args.fair.into();
-    let (limits, warns) = (&limits, !args.quiet);
+    let (limits, patience, warns) = (&limits, &patience, !args.quiet);
     let agglomerates = args.reduce.has(Reduction::Agglomerate);
     let search_in =
-        |net| Search { session, engine, net, limits, display, slicing, agglomerates, cache, warns };
-    let mut answers = search_in(&model.net).answer(&model.properties, fairness, "search")?;
-    if answers.settled.iter().any(needs_unset) && !options.uninitialised {
-        // Some run reads memory that was never written. Only for such programs there is a net in which it has
-        // arbitrary values: it is the larger one.
-        let options = LowerOptions { arbitrary_memory: true, ..options };
-        second = Model::new(session, &loaded.program, &asked, &options)?;
-        let what = "search with arbitrary memory";
-        let found = search_in(&second.net).answer(&second.properties, fairness, what)?;
-        let pairs = answers.settled.iter().zip(&found.settled);
-        if pairs.into_iter().all(|(before, after)| is_open(before) || !is_open(after)) {
-            (model, answers) = (&second, found);
+        |net| Search { session, engine, net, limits, patience, display, slicing, agglomerates, cache, warns };
+    let mut answers = match &model.missing {
+        Some(reason) => Answers::unknown(model.properties.len(), reason),
+        None => search_in(&model.net).answer(&model.properties, fairness, "search")?,
+    };
+    if let Some(larger) = modelling.larger_model(patience, &answers.settled)? {
+        second = larger;
+        if second.missing.is_none() {
+            let what = "search of a larger net";
+            let found = search_in(&second.net).answer(&second.properties, fairness, what)?;
+            let pairs = answers.settled.iter().zip(&found.settled);
+            if pairs.into_iter().all(|(before, after)| is_open(before) || !is_open(after)) {
+                (model, answers) = (&second, found);
+            }
         }
     }
     let search = search_in(&model.net);
@@ -109,18 +118,18 @@ pub(crate) fn check(
         net: &model.net,
         map: &session.map,
         results,
-        task: task.map(|task| report_of(task, &asked.questions)),
+        task: task.map(|task| report_of(task, &asked.common.questions)),
         reductions: args.reduce.of_search(),
         slices,
         merges,
         timings,
-        notes: notes(args, &asked.notes),
+        notes: notes(args, &asked.common.notes),
     };
     print(args, session, &report)?;
     // Loud, also where nothing else is said: somebody is wrong.
-    session.show(&unexpected(&report, &asked.questions));
+    session.show(&unexpected(&report, &asked.common.questions));
     if let Some(path) = &args.witness {
-        write_witnesses(path, &job, &asked, &report)?;
+        write_witnesses(path, &job, &asked.common, &report)?;
     }
     Ok(match report.overall() {
         Overall::True => ExitStatus::Success,
@@ -145,32 +154,6 @@ impl Clock {
         self.0 = now;
         seconds
     }
-}
-
-/// The net of a program, and what is asked of it in terms of the net.
-struct Model {
-    net: Net,
-    properties: Vec<Property>,
-    warnings: Vec<Diagnostic>,
-}
-
-impl Model {
-    fn new(
-        session: &Session,
-        program: &Program,
-        asked: &Properties,
-        options: &LowerOptions,
-    ) -> Result<Self, Failure> {
-        let lowered = lower(&session.map, program, &asked.formulas(), options).map_err(refused)?;
-        verify(&lowered.net)?;
-        let properties = properties_of(asked, &lowered)?;
-        Ok(Self { net: lowered.net, properties, warnings: lowered.warnings })
-    }
-}
-
-/// Whether an answer is missing because some run reads memory that was never written.
-fn needs_unset(settled: &Settled) -> bool {
-    matches!(&settled.answer, Answer::Unknown(StopReason::Undefined { fault, .. }) if fault.needs_unset())
 }
 
 const fn is_open(settled: &Settled) -> bool {
@@ -210,25 +193,30 @@ pub(crate) fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec
     let mut atoms = lowered.atoms.iter();
     let mut properties = Vec::new();
     for wanted in &asked.wanted {
-        let named = match wanted {
-            Wanted::Check(check) => {
-                properties.push(check.property(&lowered.net));
-                continue;
-            }
+        let mut meaning_of = |name: &str, texts: Vec<String>| {
+            let Some(exprs) = atoms.next().filter(|exprs| exprs.len() == texts.len()) else {
+                return Err(Failure::Bug(format!("the atoms of `{name}` got lost")));
+            };
+            let pairs = texts.into_iter().zip(exprs);
+            Ok(pairs.map(|(text, expr)| AtomData { text, expr: expr.clone() }).collect())
+        };
+        properties.push(match wanted {
+            Wanted::Check(check) => check.property(&lowered.net),
             Wanted::Named { check, name, .. } => {
-                properties.push(Property { name: name.clone(), ..check.property(&lowered.net) });
-                continue;
+                Property { name: name.clone(), ..check.property(&lowered.net) }
             }
-            Wanted::Formula(named) => named,
-        };
-        let names = named.formula.atom_names();
-        let Some(exprs) = atoms.next().filter(|exprs| exprs.len() == names.len()) else {
-            return Err(Failure::Bug(format!("the atoms of `{}` got lost", named.name)));
-        };
-        let meaning = names.into_iter().zip(exprs).map(|(text, expr)| AtomData { text, expr: expr.clone() });
-        let kind = PropertyKind::Ltl { formula: named.formula.ltl.clone(), atoms: meaning.collect() };
-        let text = named.formula.to_string();
-        properties.push(Property { name: named.name.clone(), text, class: named.class, kind });
+            Wanted::Formula(NamedFormula { name, class, formula, .. }) => {
+                let atoms = meaning_of(name, formula.atom_names())?;
+                let kind = PropertyKind::Ltl { formula: formula.ltl.clone(), atoms };
+                Property { name: name.clone(), text: formula.to_string(), class, kind }
+            }
+            Wanted::Never(NamedAutomaton { name, text, hoa }) => {
+                let atoms = meaning_of(name, hoa.as_formula().atom_names())?;
+                let (automaton, stutter_invariant) = (hoa.automaton.clone(), hoa.stutter_invariant);
+                let kind = PropertyKind::Never { automaton, atoms, stutter_invariant };
+                Property { name: name.clone(), text: text.clone(), class: "valid-ltl", kind }
+            }
+        });
     }
     Ok(properties)
 }

@@ -1,11 +1,14 @@
 //! What is to be checked: from the options, from a task, from the comments of the program, or by default.
 
+mod automata;
 mod of_task;
 
 use std::path::Path;
 
 use pdnet_front_c::{Annotation, AnnotationKind};
-use pdnet_logic::{AtomKind, Formula, Ltl, parse_formula, parse_formula_at, parse_property_file};
+use pdnet_logic::{
+    AtomKind, Formula, HoaAutomaton, Ltl, parse_formula, parse_formula_at, parse_property_file,
+};
 use pdnet_report::Question;
 use pdnet_source::{Diagnostic, File, SourceMap, Span};
 
@@ -30,6 +33,8 @@ pub(crate) enum Wanted {
     },
     /// A formula.
     Formula(NamedFormula),
+    /// An automaton of bad runs.
+    Never(NamedAutomaton),
 }
 
 /// A formula with its name.
@@ -45,6 +50,17 @@ pub(crate) struct NamedFormula {
     pub(crate) specification: String,
 }
 
+/// An automaton with its name.
+#[derive(Debug)]
+pub(crate) struct NamedAutomaton {
+    /// Its name in the output.
+    pub(crate) name: String,
+    /// What it says, for people.
+    pub(crate) text: String,
+    /// The automaton.
+    pub(crate) hoa: HoaAutomaton,
+}
+
 /// All that is to be checked.
 #[derive(Debug, Default)]
 pub(crate) struct Properties {
@@ -57,11 +73,12 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// The formulas, in order.
+    /// The formulas, in order. An automaton is among them for its atoms.
     pub(crate) fn formulas(&self) -> Vec<Formula> {
         let formulas = self.wanted.iter().filter_map(|wanted| match wanted {
             Wanted::Check(_) | Wanted::Named { .. } => None,
             Wanted::Formula(named) => Some(named.formula.clone()),
+            Wanted::Never(named) => Some(named.hoa.as_formula()),
         });
         formulas.collect()
     }
@@ -70,7 +87,7 @@ impl Properties {
     pub(crate) fn asks_for(&self, wanted: Check) -> bool {
         self.wanted.iter().any(|found| match found {
             Wanted::Check(check) | Wanted::Named { check, .. } => *check == wanted,
-            Wanted::Formula(_) => false,
+            Wanted::Formula(_) | Wanted::Never(_) => false,
         })
     }
 
@@ -80,6 +97,7 @@ impl Properties {
             Some(Wanted::Check(check)) => property_line(check.formula()),
             Some(Wanted::Formula(named)) => named.specification.clone(),
             Some(Wanted::Named { specification, .. }) => specification.clone(),
+            Some(Wanted::Never(named)) => named.text.clone(),
             None => String::new(),
         }
     }
@@ -109,6 +127,7 @@ pub(crate) fn resolve_properties(
     } else {
         args.ltl.iter().for_each(|text| resolver.option_ltl(text));
         args.prp.iter().for_each(|path| resolver.option_prp(path, of_task));
+        args.hoa.iter().for_each(|path| resolver.option_hoa(path));
         args.property.iter().for_each(|name| resolver.option_property(name, task));
         args.check.iter().for_each(|names| resolver.option_check(names));
     }
@@ -163,15 +182,7 @@ impl Resolver<'_> {
     }
 
     fn property_file(&mut self, path: &Path) {
-        let name = path.display().to_string();
-        let text = match std::fs::read(path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) => {
-                let message = format!("cannot read the property file `{name}`: {error}");
-                return self.errors.push(Diagnostic::error("unreadable-file", message));
-            }
-        };
-        let file = self.map.add(name, text);
+        let Some(file) = self.read(path, "property file") else { return };
         let properties = match parse_property_file(self.map, file) {
             Ok(properties) => properties,
             Err(error) => return self.errors.push(error),
@@ -197,7 +208,20 @@ impl Resolver<'_> {
                 Wanted::Formula(NamedFormula { specification, .. }) | Wanted::Named { specification, .. } => {
                     *specification = lines.join("\n")
                 }
-                Wanted::Check(_) => {}
+                Wanted::Check(_) | Wanted::Never(_) => {}
+            }
+        }
+    }
+
+    /// A file of the user's; where it cannot be read, that is an error of its own.
+    fn read(&mut self, path: &Path, what: &str) -> Option<File> {
+        let name = path.display().to_string();
+        match std::fs::read(path) {
+            Ok(bytes) => Some(self.map.add(name, String::from_utf8_lossy(&bytes))),
+            Err(error) => {
+                let message = format!("cannot read the {what} `{name}`: {error}");
+                self.errors.push(Diagnostic::error("unreadable-file", message));
+                None
             }
         }
     }
@@ -229,13 +253,7 @@ impl Resolver<'_> {
             self.found.wanted.push(Wanted::Named { check, name, specification });
             return;
         }
-        for atom in &formula.atoms {
-            if let Some(what) = unsupported(&atom.kind) {
-                let message = format!("`{atom}` cannot be checked yet: {what}");
-                let error = Diagnostic::error(UNSUPPORTED, message).at(atom.span, "not in this version");
-                self.errors.push(error);
-            }
-        }
+        self.refuse_unsupported(&formula);
         if formula.ltl.uses_next() {
             if self.reduce.is_none() {
                 let note = format!("the formula {name} uses X: it was checked without any reduction");
@@ -246,6 +264,19 @@ impl Resolver<'_> {
         }
         let specification = property_line(self.text(span));
         self.found.wanted.push(Wanted::Formula(NamedFormula { name, class, formula, specification }));
+    }
+}
+
+impl Resolver<'_> {
+    /// Complains about atoms that only whole formulas can have.
+    fn refuse_unsupported(&mut self, formula: &Formula) {
+        for atom in &formula.atoms {
+            if let Some(what) = unsupported(&atom.kind) {
+                let message = format!("`{atom}` cannot be checked yet: {what}");
+                let error = Diagnostic::error(UNSUPPORTED, message).at(atom.span, "not in this version");
+                self.errors.push(error);
+            }
+        }
     }
 }
 
@@ -364,7 +395,7 @@ mod tests {
 
     fn args(ltl: &[&str], check: &[&str]) -> PropertyArgs {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        PropertyArgs { ltl: owned(ltl), prp: Vec::new(), check: owned(check), property: Vec::new() }
+        PropertyArgs { ltl: owned(ltl), check: owned(check), ..PropertyArgs::default() }
     }
 
     fn names(args: &PropertyArgs, annotations: &[Annotation]) -> Result<Vec<String>, Vec<Diagnostic>> {
@@ -374,6 +405,7 @@ mod tests {
             Wanted::Check(check) => check.name().to_owned(),
             Wanted::Named { check, name, .. } => format!("{name} ({})", check.name()),
             Wanted::Formula(named) => format!("{} = {} ({})", named.name, named.formula, named.class),
+            Wanted::Never(named) => named.name.clone(),
         };
         Ok(properties.wanted.iter().map(name).collect())
     }

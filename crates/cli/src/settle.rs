@@ -1,5 +1,6 @@
 //! From an engine's word to an answer that may be shown.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pdnet_check::{
@@ -11,6 +12,7 @@ use pdnet_report::{Answer, Probe, ProbeAnswer};
 use crate::args::LimitArgs;
 use crate::cache::Cache;
 use crate::exit::Failure;
+use crate::patience::Patience;
 use crate::progress::{Display, Watch};
 use crate::session::Session;
 use crate::slicing::Slicing;
@@ -19,8 +21,9 @@ use crate::slicing::Slicing;
 pub(crate) struct Search<'a> {
     pub(crate) session: &'a Session,
     pub(crate) engine: &'a dyn Engine,
-    pub(crate) net: &'a Net,
+    pub(crate) net: &'a Arc<Net>,
     pub(crate) limits: &'a LimitArgs,
+    pub(crate) patience: &'a Patience,
     pub(crate) display: Display,
     /// How to slice; not at all where there is no method.
     pub(crate) slicing: Option<Slicing>,
@@ -198,16 +201,18 @@ mod tests {
     ) -> R {
         let mut map = SourceMap::new();
         let file = map.add("net", NET);
-        let net = parse_net(&map, file).unwrap();
+        let net = Arc::new(parse_net(&map, file).unwrap());
         assert_eq!(pdnet_net::verify_net(&net), []);
         let limits = LimitArgs { timeout: Some(Duration::from_secs(7)), memory: None, states: None };
         let session = Session::new(When::Never);
         let engine = Liar(verdicts);
+        let (start, interrupted) = (session.start, Arc::clone(&session.interrupted));
         let search = Search {
             session: &session,
             engine: &engine,
             net: &net,
             limits: &limits,
+            patience: &Patience { start, timeout: limits.timeout, interrupted },
             display: Display::Hidden,
             slicing: None,
             agglomerates: false,

@@ -1,7 +1,6 @@
 //! `pdnet slice`: what of a program the answer to a property depends on, and why.
 
 use pdnet_check::Property;
-use pdnet_front_c::lower;
 use pdnet_report::{
     KeptParts, SliceReport, SlicedProperties, TextOptions, slice_dot, slice_json, slice_text,
 };
@@ -9,10 +8,10 @@ use pdnet_source::ColorChoice;
 
 use crate::args::{SliceArgs, SliceFormat};
 use crate::exit::{ExitStatus, Failure};
-use crate::inputs::{load_program, program_name};
+use crate::front::Source;
+use crate::inputs::program_name;
 use crate::job::resolve_job;
-use crate::pipeline::{lower_options, properties_of, refused, verify};
-use crate::properties::resolve_properties;
+use crate::pipeline::refused;
 use crate::reductions::Reductions;
 use crate::session::Session;
 use crate::slicing::{Slicing, groups, is_clear, slice_for};
@@ -20,31 +19,28 @@ use crate::slicing::{Slicing, groups, is_clear, slice_for};
 /// Prints the program with what is kept of it for each group of properties.
 pub(crate) fn print_slice(args: &SliceArgs, session: &mut Session) -> Result<ExitStatus, Failure> {
     let job = resolve_job(&mut session.map, &args.program, &args.front).map_err(refused)?;
-    let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
-    let loaded = loaded.map_err(refused)?;
-    let (task, annotations) = (job.task.as_ref(), &loaded.annotations);
-    let asked = resolve_properties(&mut session.map, &args.properties, task, annotations, &Reductions::all())
-        .map_err(refused)?;
-    let lowered =
-        lower(&session.map, &loaded.program, &asked.formulas(), &lower_options(&args.front, &asked));
-    let lowered = lowered.map_err(refused)?;
-    session.show(&loaded.warnings);
+    let source = Source::load(&mut session.map, &job.program, &args.front, job.data_model);
+    let mut source = source.map_err(refused)?;
+    let task = job.task.as_ref();
+    let asked = source.ask(&mut session.map, &args.properties, task, &Reductions::all()).map_err(refused)?;
+    let lowered = source.model(session, &asked, &args.front)?;
+    session.show(source.warnings());
     session.show(&lowered.warnings);
-    verify(&lowered.net)?;
     // As in `check`: what needs no search needs no slice.
     let (clear, properties): (Vec<Property>, Vec<Property>) =
-        properties_of(&asked, &lowered)?.into_iter().partition(|property| is_clear(&lowered.net, property));
+        lowered.properties.iter().cloned().partition(|property| is_clear(&lowered.net, property));
     let slicing = Slicing::new(args.slicing.slice, &Reductions::all());
     let mut slices = Vec::new();
     for group in groups(&properties, args.fair.into()) {
         let members = group.properties(&properties);
         let fairness = group.fairness.unwrap_or_default();
         let (parts, seconds) = match slicing {
-            Some(slicing) => {
+            // As in `check`: what sees steps is searched in the whole net.
+            Some(slicing) if !members.iter().any(Property::sees_steps) => {
                 let (slice, seconds) = slice_for(&lowered.net, &members, fairness, slicing.method)?;
                 (KeptParts::of(&slice), seconds)
             }
-            None => (KeptParts::all(&lowered.net), 0.0),
+            Some(_) | None => (KeptParts::all(&lowered.net), 0.0),
         };
         slices.push(SlicedProperties { properties: members, fairness: group.fairness, parts, seconds });
     }
@@ -55,7 +51,7 @@ pub(crate) fn print_slice(args: &SliceArgs, session: &mut Session) -> Result<Exi
         map: &session.map,
         method: slicing.map_or("off", |slicing| slicing.name),
         slices,
-        notes: clear.iter().map(clear_note).collect(),
+        notes: asked.common.notes.iter().cloned().chain(clear.iter().map(clear_note)).collect(),
     };
     let text = match args.format {
         SliceFormat::Text => slice_text(&report, text_options(args, session)),

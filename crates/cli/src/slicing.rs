@@ -1,7 +1,9 @@
 //! From properties to answers by way of smaller nets: which properties share a slice, the steps of it that are merged,
 //! the search of what is left, and the way of a run back to the whole net.
 
-use pdnet_check::{Fairness, Property, PropertyKind, Stats, Verdict};
+use std::sync::Arc;
+
+use pdnet_check::{Fairness, Property, PropertyKind, Stats, StopReason, Verdict};
 use pdnet_net::Net;
 use pdnet_reduce::{Agglomerated, LiftError, Method, Slice, agglomerate, slice};
 use pdnet_report::{Answer, Change, KeptParts, MergeSummary, Origin, SliceSummary};
@@ -44,6 +46,14 @@ pub(crate) struct Answers {
     pub(crate) merges: Vec<MergeSummary>,
 }
 
+impl Answers {
+    /// There is none to any of so many properties.
+    pub(crate) fn unknown(n_properties: usize, reason: &StopReason) -> Self {
+        let settled = (0..n_properties).map(|_| Settled::unknown(reason)).collect();
+        Self { settled, slices: Vec::new(), merges: Vec::new() }
+    }
+}
+
 /// An answer with its circumstances.
 #[derive(Debug)]
 pub(crate) struct Settled {
@@ -54,6 +64,14 @@ pub(crate) struct Settled {
     /// Which of the merges made the net that was searched.
     pub(crate) merge: Option<usize>,
     pub(crate) origin: Origin,
+}
+
+impl Settled {
+    /// There is no answer, and nothing was searched for it.
+    fn unknown(reason: &StopReason) -> Self {
+        let (answer, stats) = (Answer::Unknown(reason.clone()), Stats::default());
+        Self { answer, stats, slice: None, merge: None, origin: Origin::Search }
+    }
 }
 
 /// Properties that are asked about together, by their positions in the list of all.
@@ -218,7 +236,7 @@ impl Search<'_> {
         for group in groups(properties, fairness) {
             let members = group.properties(properties);
             // A formula with `X`, and many an automaton, sees steps that are cut or merged.
-            let answers = if self.is_over() || members.iter().any(Property::sees_steps) {
+            let answers = if members.iter().any(Property::sees_steps) {
                 self.whole(&members, fairness, what)?
             } else {
                 let fairness = group.fairness.unwrap_or_default();
@@ -226,7 +244,17 @@ impl Search<'_> {
                 let mut target = Target::default();
                 let slice;
                 if let Some(slicing) = self.slicing {
-                    let (made, seconds) = slice_for(self.net, &members, fairness, slicing.method)?;
+                    let (net, asked, method) = (Arc::clone(self.net), members.clone(), slicing.method);
+                    let made = self.patience.wait_for(move || slice_for(&net, &asked, fairness, method));
+                    let (made, seconds) = match made {
+                        Ok(made) => made?,
+                        Err(reason) => {
+                            for &member in &group.members {
+                                settled[member] = Some(Settled::unknown(&reason));
+                            }
+                            continue;
+                        }
+                    };
                     let (map, parts) = (&self.session.map, KeptParts::of(&made));
                     slices.push(SliceSummary::new(
                         self.net,
@@ -372,7 +400,7 @@ impl Search<'_> {
         };
         let mut trace = trace.clone();
         if let Some((merged, _)) = target.merged {
-            let before = target.slice.map_or(self.net, |(slice, _)| &slice.net);
+            let before = target.slice.map_or(self.net.as_ref(), |(slice, _)| &slice.net);
             trace = merged.lift(before, &trace).map_err(|error| no_run("with merged steps", error))?;
         }
         if let Some((slice, _)) = target.slice {
@@ -390,13 +418,6 @@ impl Search<'_> {
         if self.warns {
             self.session.show(&[Diagnostic::warning("cache", why)]);
         }
-    }
-
-    /// Whether there is no time left, or the user wants to stop: slicing would only keep him waiting.
-    fn is_over(&self) -> bool {
-        let interrupted = self.session.interrupted.load(std::sync::atomic::Ordering::Relaxed);
-        let spent = self.session.start.elapsed();
-        interrupted || self.limits.timeout.is_some_and(|timeout| spent >= timeout)
     }
 }
 

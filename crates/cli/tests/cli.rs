@@ -157,7 +157,7 @@ fn automata_come_in_three_formats() {
         AP: 2 "p" "q"
         acc-name: Buchi
         Acceptance: 1 Inf(0)
-        properties: trans-labels explicit-labels trans-acc no-univ-branch
+        properties: trans-labels explicit-labels trans-acc no-univ-branch stutter-invariant
         --BODY--
         State: 0
         [t] 0

@@ -108,6 +108,68 @@ fn the_program_is_shown_with_marks_and_reasons() {
     assert!(written.contains("x = 1;") && !written.contains('\x1b'), "{written}");
 }
 
+/// The index may leave the array; an input that is too large ends the process.
+const ENDS: &str = "\
+#include <assert.h>
+#include <stdlib.h>
+extern unsigned char __VERIFIER_nondet_uchar(void);
+int a[4], x;
+int twice(int n)
+{
+    return 2 * n;
+}
+int idle(int n) {
+    return n;
+}
+int main(void) {
+    unsigned char i = __VERIFIER_nondet_uchar();
+    if (i > 7)
+        exit(1);
+    a[i] = 1;
+    x = twice(1);
+    idle(x);
+    return 0;
+}
+";
+
+#[test]
+fn it_is_said_by_what_a_run_may_end_and_whose_head_a_line_is() {
+    let folder = Folder::new(ENDS);
+    let outcome = folder.pdnet(&["slice", "p.c", "--ltl", "F(x == 2)"]);
+    let text = &outcome.stdout;
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{text}");
+    let line = |part: &str| text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{text}"));
+    let heads = ["| int twice", "| int idle", "| int main"].map(|head| line(head).chars().next());
+    assert_eq!(heads, [Some('+'), Some('-'), Some('+')], "{text}");
+    // Lines of text are broken.
+    let json = folder.pdnet(&["slice", "p.c", "--ltl", "F(x == 2)", "--format", "json"]).stdout;
+    for reason in [
+        "the process may end here",
+        "a run may end here in undefined behaviour: array index out of bounds",
+        "begins `twice`, of which something is kept",
+        "writes `main::i`, read by the condition at line 14",
+    ] {
+        assert!(json.contains(reason), "{reason}\n{json}");
+    }
+    assert!(!json.contains("guard"), "{json}");
+}
+
+#[test]
+fn a_limit_of_time_is_kept_before_the_search() {
+    let folder = Folder::new(PROGRAM);
+    // No program is modelled in less than a nanosecond.
+    for method in ["on-demand", "off"] {
+        let args = ["check", "p.c", "--check", "assert", "--ltl", "F(x == 1)", "--timeout", "0.000000001s"];
+        let outcome = folder.pdnet(&[&args[..], &["--slice", method]].concat());
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (5, ""), "{}", outcome.stdout);
+        let reasons = outcome.stdout.lines().filter(|line| line.trim().starts_with("unknown: time limit"));
+        assert_eq!(reasons.count(), 2, "{}", outcome.stdout);
+        assert!(outcome.stdout.ends_with("Verification result: UNKNOWN (time limit 0.000000001 s)\n"));
+        let json = folder.pdnet(&[&args[..], &["--slice", method, "--format", "json"]].concat());
+        assert_eq!(json.stdout.matches("\"text\": \"time limit").count(), 2, "{}", json.stdout);
+    }
+}
+
 #[test]
 fn slices_come_as_json_and_as_drawings() {
     let folder = Folder::new(PROGRAM);

@@ -258,6 +258,8 @@ pub(crate) struct Lowerer<'a> {
     shared_cells: BTreeSet<Place>,
     /// Temporaries: cells of a frame that only pdnet knows.
     temporaries: BTreeSet<Place>,
+    /// The locals of each function.
+    locals: BTreeMap<Function, Vec<crate::tree::Variable>>,
     /// The net's function for each function with a body.
     functions: BTreeMap<Function, pdnet_net::Function>,
     /// The cells for results of functions.

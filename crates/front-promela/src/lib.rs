@@ -10,19 +10,25 @@
 //! | `places.rs` | places of statements that come out of macros |
 //! | `dump.rs` | the tree as text, for tests |
 //! | `tree.rs` | the model with names resolved; what the syntax makes and the lowering takes |
+//! | `lower.rs` and below | the tree to a net, and expressions of properties to atoms |
+//! | `claim.rs` | `never` claims to automata |
 
 #![forbid(unsafe_code)]
 
+mod claim;
 mod dump;
 mod lexer;
 mod load;
+mod lower;
 mod names;
 mod parser;
 mod places;
 mod preprocess;
 pub mod tree;
 
+pub use claim::{ClaimAutomaton, claim_automaton};
 pub use dump::{dump, dump_expr};
 pub use load::{Loaded, Options, load, load_text, parse_formula};
+pub use lower::{LowerOptions, Lowered, lower};
 pub use names::Names;
 pub use parser::TREE_DEPTH_LIMIT;

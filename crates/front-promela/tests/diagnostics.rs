@@ -118,6 +118,10 @@ const ROWS: &[(&str, &[&str])] = &[
     ("byte x; init { for (x : 5 .. 1) { skip } }", &["empty-range"]),
     ("chan q; init { for (q : 1 .. 2) { skip } }", &["bad-loop-variable"]),
     ("byte x; init { x = 99999999999 }", &["number-out-of-range"]),
+    (
+        "mtype = { a }; mtype:s = { b }; mtype x; mtype:s y; init { x = b; y = b; y = a }",
+        &["wrong-mtype-set"],
+    ),
     ("byte x; init { x = 'ab' }", &["bad-character"]),
     ("init { printf(\"a) }", &["unclosed-quote"]),
     ("init { skip ` }", &["stray-character"]),

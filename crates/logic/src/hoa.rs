@@ -1,6 +1,11 @@
-//! The Hanoi omega-automata format, version 1.
+//! The Hanoi omega-automata format, version 1: written here, read by `reader.rs`.
+
+mod lexer;
+mod reader;
 
 use std::fmt::{self, Write as _};
+
+pub use reader::{HoaAutomaton, parse_hoa};
 
 use crate::{Automaton, Cube};
 
@@ -9,13 +14,20 @@ impl Automaton {
     /// LTSmin and other tools read.
     #[must_use]
     pub fn to_hoa(&self, name: &str) -> String {
+        self.to_hoa_with(name, &[])
+    }
+
+    /// The same with more to be said behind `properties:`, such as `stutter-invariant`, which cannot be seen from
+    /// the automaton.
+    #[must_use]
+    pub fn to_hoa_with(&self, name: &str, properties: &[&str]) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.
-        let _ = self.write_hoa(&mut out, name);
+        let _ = self.write_hoa(&mut out, name, properties);
         out
     }
 
-    fn write_hoa(&self, out: &mut String, name: &str) -> fmt::Result {
+    fn write_hoa(&self, out: &mut String, name: &str, properties: &[&str]) -> fmt::Result {
         let n = self.n_acceptance;
         writeln!(out, "HOA: v1")?;
         writeln!(out, "name: {}", quoted(name))?;
@@ -37,6 +49,9 @@ impl Automaton {
         write!(out, "properties: trans-labels explicit-labels trans-acc no-univ-branch")?;
         if self.is_deterministic() {
             write!(out, " deterministic")?;
+        }
+        for property in properties {
+            write!(out, " {property}")?;
         }
         writeln!(out, "\n--BODY--")?;
         for (state, data) in self.states.iter_enumerated() {

@@ -10,8 +10,8 @@
 //! [`Ltl::holds_on_lasso`] gives the meaning of a formula without any automaton; it is slow and obvious
 //! and exists so that the translation can be tested against it.
 //!
-//! An automaton may also be given as such: [`AutomatonBuilder`] makes one of states and guarded edges, and
-//! [`Automaton::accepts_lasso`] is the meaning of any.
+//! An automaton may also be given as such: [`AutomatonBuilder`] makes one of states and guarded edges,
+//! [`parse_hoa`] reads one, and [`Automaton::accepts_lasso`] is the meaning of any.
 //!
 //! This room knows nothing of nets, programs or engines, opens no file and prints nothing.
 //!
@@ -58,6 +58,7 @@ pub use automaton::{AutState, Automaton, Cube, Edge, StateData};
 pub use builder::{AutomatonBuilder, BuildError, Guard};
 pub use expr::{BinaryOp, ExprKind, ExprSyntax, IntSuffix, UnaryOp};
 pub use formula::Formula;
+pub use hoa::{HoaAutomaton, parse_hoa};
 pub use ltl::{Atom, Ltl, MAX_ATOMS};
 pub use parser::{parse_formula, parse_formula_at};
 pub use property_file::{Property, parse_property_file};

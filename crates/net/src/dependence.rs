@@ -13,8 +13,11 @@
 //!   from each lock of a mutex to another one of it, in a ring: so each depends on all, with few arcs.
 //! * `po`, from a signal to the waits for it.
 
+mod unavoidable;
+
 use pdnet_base::{FxHashMap, Idx as _};
 
+use self::unavoidable::{Edge, Unavoidable};
 use crate::flow::{Flow, FlowStep};
 use crate::hang::Hangs;
 use crate::loops::Loops;
@@ -111,20 +114,20 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// For each statement: the places from which it cannot be avoided, and the branches on their rim.
+    /// For each statement: the branches on the rim of the places from which it cannot be avoided.
     fn add_branches(&mut self) {
         let statements: Vec<Place> =
             self.flow.steps.indices().filter(|place| self.control.contains_key(place)).collect();
-        let mut unavoidable = Unavoidable::default();
+        let entries: Vec<Node> = self.net.functions.iter().map(|data| data.entry.index()).collect();
+        let unavoidable = Unavoidable::new(&self.ways.targets, &self.ways.predecessors, &entries);
         for statement in statements {
-            self.find_unavoidable(statement, &mut unavoidable);
-            let mut governors = Vec::new();
-            for &place in &unavoidable.rim {
-                let steps = &self.flow.steps[place];
-                let towards = steps.iter().zip(&self.ways.targets[place.index()]);
-                let towards = towards.filter(|(_, to)| to.is_some_and(|to| unavoidable.has(to)));
-                governors.extend(towards.map(|(step, _)| step.transition));
-            }
+            let node = statement.index();
+            let rim = unavoidable.rim(node).iter().chain(unavoidable.own_rounds(node));
+            let steps = rim.filter_map(|&Edge { from, step }| {
+                let from = self.flow.steps.get(Place::new(from as usize))?;
+                from.get(step as usize)
+            });
+            let mut governors: Vec<Transition> = steps.map(|step| step.transition).collect();
             governors.sort_unstable();
             governors.dedup();
             for &transition in &governors {
@@ -134,40 +137,13 @@ impl<'a> Builder<'a> {
             let Some(entry) = function.map(|function: Function| self.net.functions[function].entry) else {
                 continue;
             };
-            if statement != entry && (governors.is_empty() || unavoidable.has(entry.index())) {
+            if statement != entry && (governors.is_empty() || unavoidable.from_entry(node)) {
                 let enters: Vec<Transition> =
                     self.flow.steps[entry].iter().map(|step| step.transition).collect();
                 for enter in enters {
                     self.govern(enter, statement, Dependence::Control);
                 }
             }
-        }
-    }
-
-    /// The least set that contains the statement and every node all of whose steps lead into the set.
-    fn find_unavoidable(&self, statement: Place, found: &mut Unavoidable) {
-        let start = statement.index();
-        found.begin(self.ways.targets.len());
-        found.add(start);
-        let mut inside = vec![start];
-        while let Some(node) = inside.pop() {
-            for &predecessor in &self.ways.predecessors[node] {
-                // One predecessor entry stands for one step, so that each step is counted once.
-                if !found.has(predecessor) && found.meet(predecessor) == self.ways.targets[predecessor].len()
-                {
-                    found.add(predecessor);
-                    inside.push(predecessor);
-                }
-            }
-        }
-        let n_places = self.flow.steps.len();
-        let rim = std::mem::take(&mut found.met).into_iter();
-        found.rim = rim.filter(|&node| !found.has(node) && node < n_places).map(Place::new).collect();
-        // The statement itself may branch back to itself: a loop governs its own next round.
-        let own = &self.ways.targets[start];
-        let leads_back = own.iter().flatten().filter(|&&to| found.has(to)).count();
-        if leads_back > 0 && leads_back < own.len() {
-            found.rim.push(statement);
         }
     }
 
@@ -282,54 +258,18 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(self) {
+        let mut seen: FxHashMap<(Transition, Place, Option<Dependence>), ()> = FxHashMap::default();
         for (transition, arc) in self.arcs {
-            let arcs = &mut self.net.transitions[transition].arcs;
-            if !arcs.contains(&arc) {
-                arcs.push(arc);
+            let is_new = match &arc {
+                ArcData::Governs { place, dependence } => {
+                    seen.insert((transition, *place, Some(*dependence)), ()).is_none()
+                }
+                ArcData::Governed { place } => seen.insert((transition, *place, None), ()).is_none(),
+                _ => true,
+            };
+            if is_new {
+                self.net.transitions[transition].arcs.push(arc);
             }
         }
-    }
-}
-
-/// Where a statement cannot be avoided. Used for one statement after the other, so that nothing is cleared: what was
-/// noted for another one has another round.
-#[derive(Default)]
-struct Unavoidable {
-    round: usize,
-    /// The round in which a node was found to be inside.
-    inside: Vec<usize>,
-    /// The round in which a node was last met, and how many of its steps lead inside.
-    steps: Vec<(usize, usize)>,
-    /// The nodes that were met in this round.
-    met: Vec<Node>,
-    /// Places outside of the set with a step into it.
-    rim: Vec<Place>,
-}
-
-impl Unavoidable {
-    fn begin(&mut self, n_nodes: usize) {
-        self.round += 1;
-        self.inside.resize(n_nodes, 0);
-        self.steps.resize(n_nodes, (0, 0));
-        self.met.clear();
-    }
-
-    fn has(&self, node: Node) -> bool {
-        self.inside[node] == self.round
-    }
-
-    fn add(&mut self, node: Node) {
-        self.inside[node] = self.round;
-    }
-
-    /// Notes one more step of a node that leads inside; how many these are now.
-    fn meet(&mut self, node: Node) -> usize {
-        let (round, n_steps) = &mut self.steps[node];
-        if *round != self.round {
-            (*round, *n_steps) = (self.round, 0);
-            self.met.push(node);
-        }
-        *n_steps += 1;
-        *n_steps
     }
 }

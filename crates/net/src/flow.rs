@@ -2,9 +2,10 @@
 
 use pdnet_base::{FxHashMap, IndexVec};
 
+use crate::Net;
 use crate::cover::Cover;
+use crate::frames::is_own;
 use crate::net::{ArcData, Place, Transition};
-use crate::{Net, TransitionBuilder};
 
 /// The steps of frames from place to place: the control flow graph of each function. A call leads to the place
 /// where the caller waits, and the return from there on.
@@ -86,9 +87,8 @@ impl Net {
     /// Where the moving frame goes on: the frame place on which its own token is put.
     #[must_use]
     pub fn frame_target(&self, transition: Transition) -> Option<Place> {
-        let frame = TransitionBuilder::frame();
         self.transitions[transition].arcs.iter().find_map(|arc| match arc {
-            ArcData::Put { place, token } if self.is_frame_place(*place) && *token == frame => Some(*place),
+            ArcData::Put { place, token } if is_own(token) && self.is_frame_place(*place) => Some(*place),
             _ => None,
         })
     }

@@ -8,7 +8,7 @@
 use pdnet_base::IndexVec;
 
 use crate::net::{ArcData, Pattern, Place, PlaceForm, Scope, TransitionData, Var};
-use crate::{Expr, Net, TransitionBuilder};
+use crate::{Expr, Net};
 
 /// What holds of the frames of a net, and of cells.
 #[derive(Clone, Debug)]
@@ -108,7 +108,12 @@ pub(crate) fn conjuncts<'a>(condition: &'a Expr, found: &mut Vec<&'a Expr>) {
 
 /// Whether a key is that of the frame that moves.
 pub(crate) fn is_own(key: &[Expr]) -> bool {
-    key == [Expr::Var(TransitionData::thread_var()), Expr::Var(TransitionData::depth_var())]
+    match key {
+        [Expr::Var(thread), Expr::Var(depth)] => {
+            *thread == TransitionData::thread_var() && *depth == TransitionData::depth_var()
+        }
+        _ => false,
+    }
 }
 
 /// The frames that a step makes: where, and which.
@@ -131,7 +136,6 @@ fn entries(net: &Net) -> IndexVec<Place, bool> {
 
 /// Whether a step does to frames what can be followed.
 fn is_plain(net: &Net, entries: &IndexVec<Place, bool>, data: &TransitionData) -> bool {
-    let own = TransitionBuilder::frame();
     let Some(source) = data.source().filter(|&source| net.is_frame_place(source)) else { return false };
     let mut n_moved = 0;
     data.arcs.iter().enumerate().all(|(number, arc)| match arc {
@@ -139,11 +143,11 @@ fn is_plain(net: &Net, entries: &IndexVec<Place, bool>, data: &TransitionData) -
             // A frame that ends: another one, which is not put anywhere.
             let parts: Option<Vec<Expr>> = token.iter().map(part).collect();
             parts.is_some_and(|parts| {
-                parts != own && made(net, data).all(|(_, made)| made != parts.as_slice())
+                !is_own(&parts) && made(net, data).all(|(_, made)| made != parts.as_slice())
             })
         }
         ArcData::Put { place, token } if net.is_frame_place(*place) => {
-            if *token == own {
+            if is_own(token) {
                 n_moved += 1;
                 n_moved == 1 && net.places[*place].function == net.places[source].function
             } else {

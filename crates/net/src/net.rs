@@ -511,7 +511,7 @@ impl Net {
     #[must_use]
     pub fn is_frame_place(&self, place: Place) -> bool {
         self.places[place].kind == PlaceKind::Execution
-            && self.components(place) == [Base::Thread, Base::Depth]
+            && matches!(self.components(place), [Base::Thread, Base::Depth])
     }
 
     /// Whether some enabled binding can keep another one from being enabled, by its rank or by not being late.

@@ -45,7 +45,7 @@ impl Criterion {
                 _ => mode == Mode::Run && data.action.effect() == Effect::EndProcess,
             };
             if let (true, Some(source)) = (is_end, data.source()) {
-                criterion.statements.push((source, Reason::MayEnd));
+                criterion.statements.push((source, Reason::MayEnd(data.action)));
             }
         }
         if mode == Mode::Run {

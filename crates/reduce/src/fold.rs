@@ -49,8 +49,10 @@ fn fold_constants(net: &mut Net) -> bool {
     let places = net.places.clone();
     let mut is_changed = false;
     for data in net.transitions.iter_mut() {
-        for at in 0..data.arcs.len() {
-            let ArcData::Read { place, key, var, when } = &data.arcs[at] else { continue };
+        let mut at = 0;
+        while let Some(arc) = data.arcs.get(at) {
+            at += 1;
+            let ArcData::Read { place, key, var, when } = arc else { continue };
             let (true, Some(cells)) = (is_fixed[*place], places[*place].cells()) else { continue };
             let value = match (cells.length, key.last()) {
                 (None, _) => cells.default,
@@ -66,10 +68,11 @@ fn fold_constants(net: &mut Net) -> bool {
                 Some(when) => Expr::cond(when.clone(), Expr::Const(value), Expr::Const(0)),
             };
             let var = *var;
-            data.arcs.remove(at);
+            data.arcs.remove(at - 1);
             replace(data, &|other| if other == var { value.clone() } else { Expr::Var(other) });
             is_changed = true;
-            break;
+            // Another read may have had it in its key or its condition.
+            at = 0;
         }
         if let Some(Expr::Const(value)) = data.guard {
             if value == 0 {

@@ -1,7 +1,7 @@
 //! What is kept of a net, and why.
 
 use pdnet_base::IndexVec;
-use pdnet_net::{Dependence, Net, Place, Transition};
+use pdnet_net::{Action, Dependence, Net, Place, Transition};
 
 /// A statement: an execution place of a function, with all steps out of it.
 pub type Statement = Place;
@@ -21,8 +21,9 @@ pub enum Mode {
 pub enum Reason {
     /// The property looks at it: what it speaks of, in words.
     Observed(String),
-    /// A run may end or be given up there (undefined behaviour, a bound of the model, an assumption).
-    MayEnd,
+    /// A run may end or be given up there, by such a step (undefined behaviour, a bound of the model, an assumption,
+    /// the end of the process).
+    MayEnd(Action),
     /// A loop that is not known to end.
     MayLoop,
     /// It decides whether, or when, the other statement is reached.

@@ -252,6 +252,9 @@ struct ResultObject<'a> {
 #[derive(Serialize)]
 struct StatsObject {
     states: u64,
+    /// Those in which nobody is in an atomic sequence, where they were counted: what SPIN calls states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states_outside_atomic: Option<u64>,
     transitions: u64,
     seconds: f64,
     peak_memory_bytes: u64,
@@ -405,6 +408,7 @@ fn result_of<'a>(report: &'a Report<'_>, result: &'a PropertyResult<'_>) -> Resu
         cached: result.origin == Origin::Cache,
         stats: StatsObject {
             states: result.stats.states,
+            states_outside_atomic: result.stats.states_outside.filter(|&n| n != result.stats.states),
             transitions: result.stats.transitions,
             seconds: result.stats.seconds,
             peak_memory_bytes: result.stats.peak_memory_bytes,

@@ -63,7 +63,7 @@ fn slice_of<'a>(report: &'a SliceReport<'_>, sliced: &'a SlicedProperties) -> Sl
             files.push(FileObject { file: name, lines: Vec::new() });
         }
         let mark = if code.is_kept() { "kept" } else { "cut" };
-        let reasons = words.of_line(file, line, &code.kept);
+        let reasons = words.of_line(file, line, &code);
         if let Some(last) = files.last_mut() {
             last.lines.push(LineObject { line, mark, reasons });
         }

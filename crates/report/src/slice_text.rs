@@ -83,7 +83,7 @@ impl Writer<'_> {
             let column = fitting.max().unwrap_or(0);
             for line in 1..=last {
                 let code = lines.get(&(file, line));
-                let reasons = code.map(|code| words.of_line(file, line, &code.kept)).unwrap_or_default();
+                let reasons = code.map(|code| words.of_line(file, line, code)).unwrap_or_default();
                 self.line(&Gutter { line, digits, column }, code, &text_of(line), &reasons);
             }
             self.out.push('\n');

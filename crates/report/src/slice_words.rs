@@ -2,12 +2,12 @@
 
 use pdnet_base::IndexVec;
 use pdnet_check::Property;
-use pdnet_net::{Action, Dependence, Net, Place, Transition};
+use pdnet_net::{Action, Dependence, Function, Net, Place, Transition};
 use pdnet_reduce::{Kept, Reason, Statement};
 use pdnet_source::{File, Pos, SourceMap};
 
 use crate::layout::base_name;
-use crate::slicing::{Names, SlicedProperties, file_name};
+use crate::slicing::{LineCode, Names, SlicedProperties, file_name};
 
 /// Finds the words.
 #[derive(Debug)]
@@ -37,7 +37,14 @@ impl<'a> Words<'a> {
 
     /// Why these statements of one line are kept: each reason once. That one of them is kept for another one of
     /// the same line says nothing where there is a reason from elsewhere.
-    pub(crate) fn of_line(&self, file: File, line: u32, statements: &[Statement]) -> Vec<String> {
+    pub(crate) fn of_line(&self, file: File, line: u32, code: &LineCode) -> Vec<String> {
+        let statements = code.kept.as_slice();
+        if statements.is_empty() {
+            let head = |&function: &Function| {
+                format!("begins `{}`, of which something is kept", self.net.functions[function].name)
+            };
+            return code.heads.iter().map(head).collect();
+        }
         let here = |statement: Statement| {
             self.pos(statement).is_some_and(|pos| pos.file == file && pos.line == line)
         };
@@ -50,7 +57,7 @@ impl<'a> Words<'a> {
             | Reason::Before(other) => here(*other),
             Reason::Decides(one, other) => here(*one) && here(*other),
             Reason::Frame | Reason::SameLine(_) => true,
-            Reason::Observed(_) | Reason::MayEnd | Reason::MayLoop | Reason::All | Reason::Whole => false,
+            Reason::Observed(_) | Reason::MayEnd(_) | Reason::MayLoop | Reason::All | Reason::Whole => false,
         };
         let reasons = || {
             let with = |&statement: &Statement| Some((statement, self.kept.statements[statement].as_ref()?));
@@ -75,7 +82,7 @@ impl<'a> Words<'a> {
                 format!("the property `{name}` is about it")
             }
             Reason::Observed(what) => format!("the property looks at `{what}`"),
-            Reason::MayEnd => "a run may end or be given up here".to_owned(),
+            Reason::MayEnd(action) => end_in_words(*action),
             Reason::MayLoop => "a loop that is not known to end".to_owned(),
             Reason::Governs(other, Dependence::Control) => {
                 format!("decides whether {} is reached", at(*other))
@@ -135,12 +142,12 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// What a statement is, in front of where it is: `the guard at `; nothing where it is an ordinary one.
+    /// What a statement is, in front of where it is: `the condition at `; nothing where it is an ordinary one.
     fn noun(&self, statement: Statement) -> &'static str {
         let actions = self.steps[statement].iter().map(|&step| self.net.transitions[step].action);
         actions
             .filter_map(|action| match action {
-                Action::BranchTrue | Action::BranchFalse => Some("the guard at "),
+                Action::BranchTrue | Action::BranchFalse => Some("the condition at "),
                 Action::AssertFail => Some("the assertion at "),
                 Action::Assume | Action::AssumeFail => Some("the assumption at "),
                 Action::Call | Action::Library => Some("the call at "),
@@ -152,5 +159,17 @@ impl<'a> Words<'a> {
             })
             .next()
             .unwrap_or("")
+    }
+}
+
+/// How a run may end at a statement.
+fn end_in_words(action: Action) -> String {
+    match action {
+        Action::Fault(fault) => format!("a run may end here in undefined behaviour: {fault}"),
+        Action::Bound(bound) => format!("a run may be given up here: bound on the {bound}"),
+        Action::AssumeFail => "an assumption may fail here, which ends the run".to_owned(),
+        Action::AssertFail => "an assertion may fail here, which ends the process".to_owned(),
+        Action::Error => "an error function is called here, which ends the process".to_owned(),
+        _ => "the process may end here".to_owned(),
     }
 }

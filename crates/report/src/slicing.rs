@@ -186,20 +186,25 @@ pub(crate) struct LineCode {
     pub(crate) kept: Vec<Place>,
     /// Whether there are others.
     pub(crate) has_cut: bool,
+    /// The functions that begin there of which something is kept, here or below.
+    pub(crate) heads: Vec<Function>,
 }
 
 impl LineCode {
     /// Whether something of it is kept.
     pub(crate) const fn is_kept(&self) -> bool {
-        !self.kept.is_empty()
+        !self.kept.is_empty() || !self.heads.is_empty()
     }
 }
 
 /// The lines that have code, of the files that the user knows.
 pub(crate) fn code_lines(net: &Net, map: &SourceMap, kept: &Kept) -> BTreeMap<(File, u32), LineCode> {
     let mut lines: BTreeMap<(File, u32), LineCode> = BTreeMap::new();
+    let mut has_kept: IndexVec<Function, bool> = IndexVec::filled(false, net.functions.len());
     for data in &net.transitions {
-        let (Some(source), Some(pos)) = (data.source(), data.pos) else { continue };
+        let Some(source) = data.source() else { continue };
+        has_kept[data.function] |= kept.has(source);
+        let Some(pos) = data.pos else { continue };
         if !is_of_user(net, map, pos.file) {
             continue;
         }
@@ -208,6 +213,11 @@ pub(crate) fn code_lines(net: &Net, map: &SourceMap, kept: &Kept) -> BTreeMap<(F
             line.has_cut = true;
         } else if !line.kept.contains(&source) {
             line.kept.push(source);
+        }
+    }
+    for (function, data) in net.functions.iter_enumerated().filter(|(function, _)| has_kept[*function]) {
+        if let Some(pos) = data.pos.filter(|pos| is_of_user(net, map, pos.file)) {
+            lines.entry((pos.file, pos.line)).or_default().heads.push(function);
         }
     }
     lines

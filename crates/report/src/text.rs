@@ -66,8 +66,11 @@ impl Writer<'_> {
             count(net.transitions.len() as u64, "transition"),
             count(net.n_arcs() as u64, "arc"),
         ];
-        let line =
-            format!("pdnet {}: {}, a net of {}", self.report.version, self.report.input, size.join(", "));
+        let mut line = format!("pdnet {}: {}", self.report.version, self.report.input);
+        // There is none where the time was up before.
+        if !net.places.is_empty() {
+            let _ = write!(line, ", a net of {}", size.join(", "));
+        }
         self.paragraph("", &line, Style::Dim);
         for slice in &self.report.slices {
             let several = self.report.slices.len() > 1;

@@ -5,6 +5,7 @@ use pdnet_source::{Diagnostic, Span};
 
 use super::Lowerer;
 use super::flow::{self, callee_depth, frame_key};
+use super::library::ends_process;
 use super::pointer::is_in;
 use super::points_to::Home;
 use super::step::Step;
@@ -82,7 +83,10 @@ impl Lowerer<'_> {
                 let found = self.survey.points_to.callees(self.program, callee).into_iter();
                 let found: Vec<Function> =
                     found.filter(|function| self.can_be_called(*function, &pointer.ty, arguments)).collect();
-                if found.iter().any(|function| self.program.functions[*function].body.is_none()) {
+                let is_callable = |function: &Function| {
+                    self.has_body(*function) || ends_process(&self.program.functions[*function].name)
+                };
+                if !found.iter().all(is_callable) {
                     self.unsupported(span, "calls of library functions through pointers are");
                     return None;
                 }
@@ -210,30 +214,124 @@ impl Lowerer<'_> {
             let valid = functions.iter().map(is_one).fold(Expr::Const(0), Expr::either);
             self.add_check(valid, Fault::InvalidPointer);
         }
-        let site = self.fresh_place(span);
-        let mut steps = Vec::new();
-        for &function in functions {
-            let step = self.call_step(function, values, site, span)?;
-            steps.push(match &pointer {
-                Some(pointer) => step.when(self.is_function(pointer, function)),
-                None => step,
-            });
+        let mut results = Vec::new();
+        match (pointer, functions) {
+            (None, &[function]) => {
+                let step = self.call_step(function, values, span)?;
+                self.call_and_return(step, function, wanted.then_some(&mut results), span)?;
+            }
+            (Some(pointer), &[function]) if self.has_body(function) => {
+                let step = self.call_step(function, values, span)?;
+                let step = step.when(self.is_function(&pointer, function));
+                self.call_and_return(step, function, wanted.then_some(&mut results), span)?;
+            }
+            (pointer, _) => {
+                let pointer = pointer.unwrap_or(Expr::Const(0));
+                self.call_chosen(functions, &pointer, values, wanted.then_some(&mut results), span)?;
+            }
         }
-        steps.extend(self.too_deep(span));
-        self.emit(span, steps);
-        self.frame.current = Some(site);
-        self.return_from(functions, wanted, span)
+        Some(results)
     }
 
-    /// The step that calls a function; the caller waits at `site`.
-    pub(crate) fn call_step(
+    fn has_body(&self, function: Function) -> bool {
+        self.program.functions[function].body.is_some()
+    }
+
+    /// A call and the return from it. The result, if it is wanted, is in temporaries; those that are not there yet
+    /// are made.
+    pub(crate) fn call_and_return(
         &mut self,
+        call: Step,
         function: Function,
-        values: &[Vec<Expr>],
-        site: Place,
+        results: Option<&mut Vec<Place>>,
         span: Span,
-    ) -> Option<Step> {
+    ) -> Option<()> {
+        let site = self.fresh_place(span);
         self.return_sites.insert(site);
+        let call = Step { to: Some(site), ..call };
+        let steps = std::iter::once(call).chain(self.too_deep(span)).collect();
+        self.emit(span, steps);
+        self.frame.current = Some(site);
+        self.return_from(function, results, span)
+    }
+
+    /// A call of one of several functions: first a step that finds out which one and evaluates the arguments,
+    /// then the call, from a place that nothing else goes out of. A thread that stands there is about to call
+    /// that function, which is what the atom `call(f)` asks; where all calls went out of one place, it would be
+    /// true for each function that the pointer might have pointed to.
+    fn call_chosen(
+        &mut self,
+        functions: &[Function],
+        pointer: &Expr,
+        values: &[Vec<Expr>],
+        mut results: Option<&mut Vec<Place>>,
+        span: Span,
+    ) -> Option<()> {
+        let (kept, values) = self.keep_arguments(functions, values, span)?;
+        let text = self.text(span);
+        let mut chosen = Vec::new();
+        let mut steps = Vec::new();
+        for &function in functions {
+            let place = self.fresh_place(span);
+            let name = shown_name(&self.program.functions[function].name);
+            let step = Step::new(Action::Jump, format!("{text} (is {name})"), Some(place));
+            let step = step.when(self.is_function(pointer, function));
+            let keep =
+                |step: Step, (place, value): &(Place, Expr)| step.write(*place, frame_key(), value.clone());
+            steps.push(kept.iter().fold(step, keep));
+            chosen.push((function, place));
+        }
+        self.emit(span, steps);
+        let end = self.fresh_place(span);
+        let mut returns = false;
+        for (function, place) in chosen {
+            self.frame.current = Some(place);
+            if !self.has_body(function) {
+                let name = self.program.functions[function].name.clone();
+                self.end_by(&name, span);
+                continue;
+            }
+            let step = self.call_step(function, &values, span)?;
+            self.call_and_return(step, function, results.as_deref_mut(), span)?;
+            self.go_on_at(end);
+            returns = true;
+        }
+        self.frame.current = returns.then_some(end);
+        Some(())
+    }
+
+    /// The temporaries that arguments are kept in until the call, with what goes into each, and the arguments
+    /// as they are afterwards. They have the types of the parameters: all functions that a pointer can be used
+    /// for have as many bits there.
+    fn keep_arguments(
+        &mut self,
+        functions: &[Function],
+        values: &[Vec<Expr>],
+        span: Span,
+    ) -> Option<(Vec<(Place, Expr)>, Vec<Vec<Expr>>)> {
+        let with_body = functions.iter().copied().find(|function| self.has_body(*function));
+        let params = with_body.map(|function| self.program.functions[function].params.clone());
+        let mut kept = Vec::new();
+        let mut after = Vec::new();
+        for (&parameter, parts) in params.iter().flatten().zip(values) {
+            let types = self.part_types(parameter, span)?;
+            let mut parts_after = Vec::new();
+            for (part, ty) in parts.iter().zip(types) {
+                if self.is_stable(part) {
+                    parts_after.push(part.clone());
+                    continue;
+                }
+                let temporary = self.fresh_temporary(ty);
+                kept.push((temporary, part.clone()));
+                parts_after.push(Expr::Cell(temporary, frame_key()));
+            }
+            after.push(parts_after);
+        }
+        Some((kept, after))
+    }
+
+    /// The step that calls a function, without the place where the caller waits.
+    pub(crate) fn call_step(&mut self, function: Function, values: &[Vec<Expr>], span: Span) -> Option<Step> {
         let data = &self.program.functions[function];
         if values.len() < data.params.len() {
             let message = format!("too few arguments in the call of `{}`", data.name);
@@ -242,7 +340,7 @@ impl Lowerer<'_> {
         }
         let below = vec![TransitionBuilder::thread(), callee_depth()];
         let entry = self.net.functions[*self.functions.get(&function)?].entry;
-        let mut step = Step::new(Action::Call, self.text(span), Some(site)).calling(shown_name(&data.name));
+        let mut step = Step::new(Action::Call, self.text(span), None).calling(shown_name(&data.name));
         step = step.arc(ArcData::Put { place: entry, token: below.clone() });
         for (&parameter, value) in data.params.iter().zip(values) {
             step = self.pass(step, parameter, value, &below, span)?;
@@ -275,9 +373,25 @@ impl Lowerer<'_> {
         frame: &[Expr],
         span: Span,
     ) -> Option<Step> {
-        let home = Home::Variable(parameter);
-        let shape = self.shape(home, span)?;
         let mut values = values.iter();
+        for (place, index) in self.parts(parameter, span)? {
+            let key = frame.iter().cloned().chain(index).collect();
+            step = step.write(place, key, values.next()?.clone());
+        }
+        Some(step)
+    }
+
+    /// The types of the scalar parts of a variable.
+    fn part_types(&mut self, variable: Variable, span: Span) -> Option<Vec<IntType>> {
+        let parts = self.parts(variable, span)?;
+        parts.iter().map(|(place, _)| self.net.places[*place].cells().map(|cells| cells.value)).collect()
+    }
+
+    /// The scalar parts of a variable that values are kept in: their cells, and the index inside of an array.
+    fn parts(&mut self, variable: Variable, span: Span) -> Option<Vec<(Place, Option<Expr>)>> {
+        let home = Home::Variable(variable);
+        let shape = self.shape(home, span)?;
+        let mut parts = Vec::new();
         for (position, leaf) in shape.leaves.iter().enumerate() {
             if matches!(leaf.ty, Type::Sync(_)) {
                 continue;
@@ -285,12 +399,10 @@ impl Lowerer<'_> {
             let place = self.leaf_place(home, position, span)?;
             for index in 0..leaf.count() {
                 let index = Expr::Const(i64::try_from(index).ok()?);
-                let index = (!leaf.dimensions.is_empty()).then_some(index);
-                let key = frame.iter().cloned().chain(index).collect();
-                step = step.write(place, key, values.next()?.clone());
+                parts.push((place, (!leaf.dimensions.is_empty()).then_some(index)));
             }
         }
-        Some(step)
+        Some(parts)
     }
 
     /// Whether a pointer is the address of a function.
@@ -299,50 +411,43 @@ impl Lowerer<'_> {
         is_in(pointer, number)
     }
 
-    /// The steps back from the called functions, with the result in temporaries.
-    pub(crate) fn return_from(
+    /// The steps back from a called function, with the result in temporaries.
+    fn return_from(
         &mut self,
-        functions: &[Function],
-        wanted: bool,
+        function: Function,
+        results: Option<&mut Vec<Place>>,
         span: Span,
-    ) -> Option<Vec<Place>> {
+    ) -> Option<()> {
         let next = self.fresh_place(span);
-        let mut temporaries: Vec<Place> = Vec::new();
         let mut steps = Vec::new();
         let mut unwinding = None;
-        for &function in functions {
-            let exit = self.net.functions[*self.functions.get(&function)?].exit;
-            let token = vec![Pattern::Is(TransitionBuilder::thread()), Pattern::Is(callee_depth())];
-            let name = shown_name(&self.program.functions[function].name);
-            let mut step = Step::new(Action::Return, format!("return from {name}"), Some(next));
-            step = step.arc(ArcData::Take { place: exit, token });
-            if let Some((normal, ending)) = self.may_unwind(function, &step, &mut unwinding, span) {
-                steps.push(ending);
-                step = normal;
-            }
-            if let (true, Some(cells)) = (wanted, self.results.get(&function).cloned()) {
-                for (position, cell) in cells.into_iter().enumerate() {
-                    let ty = self.net.places[cell].cells()?.value;
-                    let temporary = match temporaries.get(position) {
-                        Some(&temporary) => temporary,
-                        None => {
-                            temporaries.push(self.fresh_temporary(ty));
-                            temporaries[position]
-                        }
-                    };
-                    let value = Expr::Cell(cell, vec![TransitionBuilder::thread(), callee_depth()]);
-                    step = step.write(temporary, frame_key(), value);
-                }
-            }
-            steps.push(step);
+        let exit = self.net.functions[*self.functions.get(&function)?].exit;
+        let token = vec![Pattern::Is(TransitionBuilder::thread()), Pattern::Is(callee_depth())];
+        let name = shown_name(&self.program.functions[function].name);
+        let mut step = Step::new(Action::Return, format!("return from {name}"), Some(next));
+        step = step.arc(ArcData::Take { place: exit, token });
+        if let Some((normal, ending)) = self.may_unwind(function, &step, &mut unwinding, span) {
+            steps.push(ending);
+            step = normal;
         }
+        if let (Some(temporaries), Some(cells)) = (results, self.results.get(&function).cloned()) {
+            for (position, cell) in cells.into_iter().enumerate() {
+                let ty = self.net.places[cell].cells()?.value;
+                if temporaries.len() == position {
+                    temporaries.push(self.fresh_temporary(ty));
+                }
+                let value = Expr::Cell(cell, vec![TransitionBuilder::thread(), callee_depth()]);
+                step = step.write(*temporaries.get(position)?, frame_key(), value);
+            }
+        }
+        steps.push(step);
         self.emit(span, steps);
         if let Some(unwinding) = unwinding {
             self.frame.current = Some(unwinding);
             self.unwind(span);
         }
         self.frame.current = Some(next);
-        Some(temporaries)
+        Some(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Control flow: the places where threads are, and the steps between them.
 
+use std::collections::BTreeMap;
+
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{
     Action, ArcData, Base, BinaryOp, CellData, Expr, Fault, FunctionData, IntType, Net, Place, PlaceForm,
@@ -12,7 +14,7 @@ use super::step::Step;
 use super::unset::Check;
 use super::{Atomicity, LowerOptions, Lowerer, blocks, survey};
 use crate::library::shown_name;
-use crate::tree::{Function, Label, Program, Storage};
+use crate::tree::{Function, Label, Program, Storage, Variable};
 use crate::types::Type;
 
 /// What is known while a function is lowered.
@@ -36,6 +38,17 @@ pub(crate) struct Frame {
     pub(crate) n_temporaries: usize,
     /// The handlers that were pushed and not yet popped, the last one last.
     pub(crate) cleanups: Vec<super::exit::Cleanup>,
+}
+
+/// The locals of each function, in order.
+fn locals(program: &Program) -> BTreeMap<Function, Vec<Variable>> {
+    let mut locals: BTreeMap<Function, Vec<Variable>> = BTreeMap::new();
+    for (variable, data) in program.variables.iter_enumerated() {
+        if let Storage::Local(function) = data.storage {
+            locals.entry(function).or_default().push(variable);
+        }
+    }
+    locals
 }
 
 /// The key of a cell of the frame that moves.
@@ -105,6 +118,7 @@ impl<'a> Lowerer<'a> {
             written: Default::default(),
             shared_cells: Default::default(),
             temporaries: Default::default(),
+            locals: locals(program),
             functions: Default::default(),
             results: Default::default(),
             thread_counter,

@@ -9,7 +9,7 @@ use pdnet_net::{Action, BinaryOp, Bound, Expr, Fault, IntType, Place, Scope, Tra
 use pdnet_source::Span;
 
 use super::Lowerer;
-use super::flow::binary;
+use super::flow::{binary, frame_key};
 use super::step::Step;
 use super::survey::is_null;
 use crate::tree::{Expr as TreeExpr, Function};
@@ -46,8 +46,8 @@ impl Lowerer<'_> {
                 let result = self.fresh_temporary(IntType::U64);
                 let value = Expr::Cell(values, vec![TransitionBuilder::thread(), key]);
                 let step = Step::new(Action::Library, self.text(span), None).calling(name);
-                self.advance(span, step.write(result, super::flow::frame_key(), value));
-                return Some(Some(Expr::Cell(result, super::flow::frame_key())));
+                self.advance(span, step.write(result, frame_key(), value));
+                return Some(Some(Expr::Cell(result, frame_key())));
             }
             ("pthread_setspecific" | "tss_set", [key, value]) => {
                 let key = self.key(key);
@@ -141,7 +141,9 @@ impl Lowerer<'_> {
         };
         let values = self.specific();
         let called: Vec<Function> = self.survey.points_to.at_exit.iter().copied().collect();
-        let site = self.fresh_place(span);
+        let argument = self.fresh_temporary(IntType::U64);
+        // Each call has a place of its own, where nothing else can happen: see `call_chosen`.
+        let places: Vec<Place> = called.iter().map(|_| self.fresh_place(span)).collect();
         let mut steps = Vec::new();
         let mut nothing = Expr::TRUE;
         for key in 0..i64::from(self.n_keys()) {
@@ -149,20 +151,25 @@ impl Lowerer<'_> {
             let value = Expr::Cell(values, own.clone());
             let pointer = Expr::Cell(destructors, vec![Expr::Const(key)]);
             let pending = Expr::both(value.clone(), Expr::truth(pointer.clone()));
-            for &function in &called {
-                let Some(step) = self.call_step(function, &[vec![value.clone()]], site, span) else { return };
+            for (&function, &place) in called.iter().zip(&places) {
+                let step = Step::new(Action::Jump, self.text(span), Some(place));
                 let step = step.when(nothing.clone()).when(pending.clone());
                 let step = step.when(self.is_function(&pointer, function));
+                let step = step.write(argument, frame_key(), value.clone());
                 steps.push(only(step.write(values, own.clone(), Expr::Const(0))));
             }
             nothing = Expr::both(nothing, Expr::logical_not(pending));
         }
-        let deep = self.too_deep(span).map(|step| step.when(Expr::logical_not(nothing.clone())));
-        steps.extend(deep.map(only));
         steps.push(only(end.when(nothing)));
         self.emit(span, steps);
-        self.frame.current = Some(site);
-        self.return_from(&called, false, span);
-        self.go_on_at(from);
+        let argument = vec![Expr::Cell(argument, frame_key())];
+        for (&function, place) in called.iter().zip(places) {
+            let Some(step) = self.call_step(function, std::slice::from_ref(&argument), span) else { return };
+            self.frame.current = Some(place);
+            if self.call_and_return(step, function, None, span).is_none() {
+                return;
+            }
+            self.go_on_at(from);
+        }
     }
 }

@@ -72,6 +72,19 @@ const NO_OPS: [&str; 56] = [
     "sync",
 ];
 
+/// Functions whose call is an error, by the conventions of SV-COMP; the process ends.
+const ERRORS: [&str; 2] = ["reach_error", "__VERIFIER_error"];
+/// Functions that end the process at once.
+const ABORTS: [&str; 3] = ["abort", "__builtin_abort", "__builtin_trap"];
+/// Functions that end the process, with a status.
+const EXITS: [&str; 4] = ["exit", "_exit", "_Exit", "quick_exit"];
+
+/// Whether a function of the library does nothing but end the process: such a one can be called through a
+/// pointer, too.
+pub(crate) fn ends_process(name: &str) -> bool {
+    ERRORS.contains(&name) || ABORTS.contains(&name) || EXITS.contains(&name)
+}
+
 impl Lowerer<'_> {
     /// A call of a function without a body. `wanted` is the type of the result where it is used.
     pub(crate) fn library_call(
@@ -108,15 +121,11 @@ impl Lowerer<'_> {
             ("__assert_fail" | "__assert_perror_fail" | "__assert" | "__assert_rtn", _) => {
                 self.end_with(Action::AssertFail, name, span);
             }
-            ("reach_error" | "__VERIFIER_error", _) => self.end_with(Action::Error, name, span),
-            ("exit" | "_exit" | "_Exit" | "quick_exit", [status]) => {
+            (name, [status]) if EXITS.contains(&name) => {
                 self.discard(status);
-                self.check_leaks();
-                self.end_with(Action::ProcessEnd, name, span);
+                self.end_by(name, span);
             }
-            ("abort" | "__builtin_abort" | "__builtin_trap", _) => {
-                self.end_with(Action::ProcessEnd, name, span);
-            }
+            (name, _) if ERRORS.contains(&name) || ABORTS.contains(&name) => self.end_by(name, span),
             ("__VERIFIER_atomic_begin" | "__ESBMC_atomic_begin", _) => self.atomic_begin(span),
             ("__VERIFIER_atomic_end" | "__ESBMC_atomic_end", _) => self.atomic_end(span),
             (name, arguments) if NO_OPS.contains(&name) => self.no_op(name, arguments, wanted, span),
@@ -150,6 +159,15 @@ impl Lowerer<'_> {
         };
         self.emit(span, steps);
         self.frame.current = Some(next);
+    }
+
+    /// A call of a function that ends the process.
+    pub(crate) fn end_by(&mut self, called: &str, span: Span) {
+        if EXITS.contains(&called) {
+            self.check_leaks();
+        }
+        let is_error = ERRORS.contains(&called);
+        self.end_with(if is_error { Action::Error } else { Action::ProcessEnd }, called, span);
     }
 
     /// The process ends here.

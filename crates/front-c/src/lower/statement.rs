@@ -413,10 +413,9 @@ impl Lowerer<'_> {
 
     /// Gives every local an arbitrary value at the start of the function, where that can matter.
     pub(crate) fn uninitialised_locals(&mut self, source: crate::tree::Function) {
-        for (variable, data) in self.program.variables.iter_enumerated() {
-            // Whose it is comes first: all variables of the program are asked for every function.
-            if data.storage == crate::tree::Storage::Local(source)
-                && !self.options.uninitialised
+        for variable in self.locals.get(&source).cloned().unwrap_or_default() {
+            let data = &self.program.variables[variable];
+            if !self.options.uninitialised
                 && self.survey.points_to.number(Home::Variable(variable)).is_none()
                 && let (Type::Int(_) | Type::Pointer(_) | Type::Float(_), Some(int)) =
                     (&data.ty.ty, self.int_type_of(&data.ty.ty))

@@ -127,15 +127,8 @@ pub(crate) fn survey(program: &Program) -> Survey {
     for data in &program.variables {
         data.init.iter().for_each(|init| init_kinds(init, &mut result.kinds));
     }
-    for (&function, found) in &facts {
-        let reached = reach(&facts, found.calls.keys().copied().chain([function]));
-        if reached.iter().any(|reached| facts.get(reached).is_some_and(|found| found.moves_atomic)) {
-            result.moves_atomic.insert(function);
-        }
-        if reached.iter().any(|reached| facts.get(reached).is_some_and(|found| found.exits)) {
-            result.may_exit.insert(function);
-        }
-    }
+    result.moves_atomic = coming_to(&facts, |found| found.moves_atomic);
+    result.may_exit = coming_to(&facts, |found| found.exits);
     find_recursion(&facts, program.main, &mut result);
     count_runs(&facts, program.main, &mut result);
     let in_threads = reach(&facts, result.start_routines.iter().copied());
@@ -144,7 +137,8 @@ pub(crate) fn survey(program: &Program) -> Survey {
     find_shared(program, &points_to, &facts, &in_threads, &mut result);
     result.outlived = outlived(program, &points_to, &facts, &result.recursive);
     result.left_behind = left_behind(program, &points_to, &|from, to| {
-        can_reach(&facts, facts.get(&from).into_iter().flat_map(|found| found.calls.keys().copied()), to)
+        reach(&facts, facts.get(&from).into_iter().flat_map(|found| found.calls.keys().copied()))
+            .contains(&to)
     });
     result.points_to = points_to;
     result
@@ -220,13 +214,40 @@ fn reach(facts: &BTreeMap<Function, Facts>, roots: impl IntoIterator<Item = Func
     seen
 }
 
-fn find_recursion(facts: &BTreeMap<Function, Facts>, main: Function, result: &mut Survey) {
+/// The functions that can come to do something, themselves or by what they call.
+fn coming_to(facts: &BTreeMap<Function, Facts>, does: impl Fn(&Facts) -> bool) -> BTreeSet<Function> {
+    let callers = callers(facts);
+    let mut seen = BTreeSet::new();
+    let doing = facts.iter().filter(|(_, found)| does(found));
+    let mut open: Vec<Function> = doing.map(|(&function, _)| function).collect();
+    while let Some(function) = open.pop() {
+        if seen.insert(function) {
+            open.extend(callers.get(&function).into_iter().flatten());
+        }
+    }
+    seen
+}
+
+/// The functions that call each function.
+fn callers(facts: &BTreeMap<Function, Facts>) -> BTreeMap<Function, Vec<Function>> {
+    let mut callers: BTreeMap<Function, Vec<Function>> = BTreeMap::new();
     for (&function, found) in facts {
-        if reach(facts, found.calls.keys().copied()).contains(&function) {
-            result.recursive.insert(function);
-            let others = found.calls.keys().copied().filter(|callee| *callee != function);
-            if can_reach(facts, others, function) {
+        for &callee in found.calls.keys() {
+            callers.entry(callee).or_default().push(function);
+        }
+    }
+    callers
+}
+
+fn find_recursion(facts: &BTreeMap<Function, Facts>, main: Function, result: &mut Survey) {
+    for group in calling_each_other(facts) {
+        for &function in &group {
+            let calls_itself = facts.get(&function).is_some_and(|found| found.calls.contains_key(&function));
+            if group.len() > 1 {
                 result.mutually_recursive.insert(function);
+            }
+            if group.len() > 1 || calls_itself {
+                result.recursive.insert(function);
             }
         }
     }
@@ -237,13 +258,27 @@ fn find_recursion(facts: &BTreeMap<Function, Facts>, main: Function, result: &mu
     }
 }
 
-/// Whether one of the functions can call `target`.
-fn can_reach(
-    facts: &BTreeMap<Function, Facts>,
-    from: impl IntoIterator<Item = Function>,
-    target: Function,
-) -> bool {
-    reach(facts, from).contains(&target)
+/// Functions in groups, such that two are in one group where each can come to call the other: the strongly connected
+/// components, by Kosaraju's method.
+fn calling_each_other(facts: &BTreeMap<Function, Facts>) -> Vec<Vec<Function>> {
+    let callers = callers(facts);
+    let all: Vec<Function> = facts.keys().copied().collect();
+    let mut groups = Vec::new();
+    let mut seen: BTreeSet<Function> = BTreeSet::new();
+    for root in callers_first(facts, &all) {
+        let mut group = Vec::new();
+        let mut open = vec![root];
+        while let Some(function) = open.pop() {
+            if seen.insert(function) {
+                group.push(function);
+                open.extend(callers.get(&function).into_iter().flatten());
+            }
+        }
+        if !group.is_empty() {
+            groups.push(group);
+        }
+    }
+    groups
 }
 
 /// The number of frames that a thread needs from here on. Only for programs without recursion.
@@ -317,16 +352,14 @@ fn find_shared(
     if result.start_routines.is_empty() {
         return;
     }
+    let written: BTreeSet<Home> = facts.values().flat_map(|found| &found.writes).copied().collect();
+    let others = in_threads.iter().filter_map(|function| facts.get(function));
+    let touched: BTreeSet<Home> =
+        others.flat_map(|found| found.reads.iter().chain(&found.writes)).copied().collect();
     for (variable, data) in program.variables.iter_enumerated() {
-        if !matches!(data.storage, Storage::Global | Storage::Static(_)) {
-            continue;
-        }
         let home = Home::Variable(variable);
-        let touched = |function: &Function| {
-            facts.get(function).is_some_and(|f| f.reads.contains(&home) || f.writes.contains(&home))
-        };
-        let written = facts.values().any(|found| found.writes.contains(&home));
-        if written && in_threads.iter().any(touched) {
+        let has_one = matches!(data.storage, Storage::Global | Storage::Static(_));
+        if has_one && written.contains(&home) && touched.contains(&home) {
             result.shared.insert(home);
         }
     }

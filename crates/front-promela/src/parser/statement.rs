@@ -446,7 +446,14 @@ impl Parser {
         if calls && self.sees_at(1, "(") {
             return self.call(Some(place));
         }
+        let first = self.peek().cloned();
+        let start = self.at;
         let value = self.expression_or_run()?;
+        if let (Type::Mtype(set), Some(token)) = (ty, first)
+            && self.at == start + 1
+        {
+            self.check_mtype(set, &token)?;
+        }
         // SPIN does not look into structures here.
         let is_field = self.model.vars[place.var].name.contains('.');
         if ty == Type::Chan && !is_field && matches!(value.kind, ExprKind::Const(_)) {
@@ -455,6 +462,20 @@ impl Parser {
             return self.fail(diagnostic);
         }
         Ok(StmtKind::Assign(place, value))
+    }
+
+    /// A variable of a named set of `mtype` takes only constants of that set.
+    fn check_mtype(&mut self, set: usize, token: &Token) -> Parsed<()> {
+        let Some(&(found, _, declared)) = self.names.constants.get(&*token.text) else { return Ok(()) };
+        let named = |set: usize| self.model.mtypes.get(set).map_or("", |set| set.name.as_str());
+        if found == set || named(set).is_empty() {
+            return Ok(());
+        }
+        let message = format!("`{}` is not of `mtype:{}`", token.text, named(set));
+        let diagnostic = Diagnostic::error("wrong-mtype-set", message)
+            .at(token.place(), "a constant of another set")
+            .context(declared, "declared here");
+        self.fail(diagnostic)
     }
 
     fn increment(&mut self, reference: Reference, operator: BinaryOp) -> Parsed<StmtKind> {

@@ -54,6 +54,59 @@ pub(crate) const TRAPS: &[Trap] = &[
         asks: &[("G x == 0", "v"), ("F x == 1", "v"), ("F end", "h"), ("F G call(f)", "v")],
     },
     Trap {
+        // The pointer may point to each of the two, and points to b.
+        name: "which function is called through a pointer",
+        program: "int x, u; void a(int n) { x = n; } void b(int n) { u = n; } void (*f)(int) = a;
+            int main(void) { f = b; f(u + 1); return 0; }",
+        asks: &[
+            ("G !call(a)", "h"),
+            ("G !call(b)", "v"),
+            ("F call(b)", "h"),
+            ("G x == 0", "h"),
+            ("F (call(b) && u == 0)", "h"),
+            ("F G u == 1", "h"),
+        ],
+    },
+    Trap {
+        // The other thread may set the pointer before the call, not after it has been read.
+        name: "a function that another thread chooses",
+        program: "int x; void a(int n) { x = n; } void b(int n) { while (1) ; } void (*f)(int) = a;
+            void *t1(void *p) { f = b; return 0; }
+            int main(void) { pthread_t t; pthread_create(&t, 0, t1, 0); f(x + 1); x = x + 1; return 0; }",
+        asks: &[
+            ("G !call(a)", "v"),
+            ("G !call(b)", "v"),
+            ("G !(call(a) && call(b))", "h"),
+            ("F x == 2", "v"),
+            ("G (call(b) -> G x == 0)", "h"),
+            ("G (call(a) -> F x == 2)", "h"),
+        ],
+    },
+    Trap {
+        // At the end of the thread there is nothing to be destroyed.
+        name: "a destructor that is not called",
+        program: "int x; pthread_key_t k; void gone(void *p) { x = 1; } void other(void *p) { x = 2; }
+            void *t1(void *p) { if (p) pthread_setspecific(k, p); return 0; }
+            int main(void) { pthread_t t; pthread_key_create(&k, x ? other : gone);
+                pthread_create(&t, 0, t1, (void *)0); pthread_join(t, 0); return 0; }",
+        asks: &[("G !call(gone)", "h"), ("G !call(other)", "h"), ("G x == 0", "h"), ("F end", "h")],
+    },
+    Trap {
+        name: "a destructor that is called",
+        program: "int x; pthread_key_t k; void gone(void *p) { x = 1; } void other(void *p) { x = 2; }
+            void *t1(void *p) { if (p) pthread_setspecific(k, p); return 0; }
+            int main(void) { pthread_t t; pthread_key_create(&k, x ? other : gone);
+                pthread_create(&t, 0, t1, (void *)5); pthread_join(t, 0); return 0; }",
+        asks: &[("G !call(gone)", "v"), ("G !call(other)", "h"), ("F x == 1", "h"), ("F end", "h")],
+    },
+    Trap {
+        name: "an end of the process through a pointer",
+        program: "int x; void a(void) { x = 1; } void (*f)(void) = a;
+            void *t1(void *p) { f = abort; f(); return 0; }
+            int main(void) { pthread_t t; pthread_create(&t, 0, t1, 0); x = 2; x = 3; pthread_join(t, 0); x = 4; return 0; }",
+        asks: &[("F x == 3", "v"), ("G x != 4", "h"), ("G !call(abort)", "v"), ("F end", "h"), ("G !call(a)", "h")],
+    },
+    Trap {
         name: "a static local",
         program: "int x; int next(void) { static int n; n = n + 1; return n; }
             int main(void) { next(); x = next(); return 0; }",
