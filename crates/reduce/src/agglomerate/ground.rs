@@ -113,7 +113,7 @@ impl<'a> Ground<'a> {
             let is_end = Some(place) == net.done || Some(place) == net.ended;
             let is_touched = is_of_frames(place) && !self.protection.is_own(place);
             let matters = is_end || is_of_frames(place) || net.is_frame_place(place);
-            !is_touched && !(matters && self.visible.sees(place))
+            !(is_touched || matters && self.visible.sees(place))
         };
         let asks_only = |arc: &ArcData| match arc {
             ArcData::Test { token, .. } => token.iter().all(|part| matches!(part, Pattern::Is(_))),
