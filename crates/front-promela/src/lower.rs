@@ -162,7 +162,7 @@ impl<'m> Lower<'m> {
         // SPIN numbers the statements of claims, too, as they come in the text.
         let before = |span: Span| {
             let claims = model.claims.iter().filter(move |claim| claim.span.start < span.start);
-            claims.map(|claim| n_elements(claim)).sum::<u32>()
+            claims.map(n_elements).sum::<u32>()
         };
         let mut next_id = 0;
         let graphs: Vec<Graph<'m>> = model
