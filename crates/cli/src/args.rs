@@ -124,6 +124,11 @@ pub(crate) struct CheckArgs {
     /// property's name in its name (witness.deadlock.yml). If all hold, a correctness witness.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) witness: Option<PathBuf>,
+    /// Write the run that violates the first property of a Promela model to this file, as a trail for SPIN.
+    ///
+    /// `spin -t -k FILE -p MODEL` shows it.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) trail: Option<PathBuf>,
     /// Show how long each part of the way took: modelling, slicing, checking, and the number of states.
     #[arg(long, help_heading = "Output")]
     pub(crate) timings: bool,

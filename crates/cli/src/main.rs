@@ -31,6 +31,7 @@ mod settle;
 mod slice;
 mod slicing;
 mod task;
+mod trail;
 mod units;
 mod witness;
 

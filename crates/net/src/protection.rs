@@ -19,7 +19,7 @@ pub enum Shelter {
     /// There is no other thread.
     Alone,
     /// The cell is the thread's own: every step names the cells of the place by the thread that moves, or by one that
-    /// it starts.
+    /// it starts; or only the function in which the first thread begins touches them, which no other thread runs.
     Own,
     /// It is only read, and no step writes the cells of the place once there are two threads.
     Fixed,
@@ -46,6 +46,8 @@ pub struct Protection {
     global: IndexVec<Place, bool>,
     /// Global cells: the locks that all steps hold that touch them.
     common: IndexVec<Place, Set>,
+    /// Places with tokens, beside those of frames: the locks that all steps hold, or need free, that touch them.
+    tokens: IndexVec<Place, Set>,
     /// Cells of locks that some step touches while another thread may hold them.
     open: IndexVec<Place, bool>,
     held: Option<Held>,
@@ -74,17 +76,38 @@ impl Protection {
             written: IndexVec::filled(false, net.places.len()),
             global: net.places.indices().map(|place| scope(place) == Some(Scope::Global)).collect(),
             common: IndexVec::filled(Set::MAX, net.places.len()),
+            tokens: IndexVec::filled(Set::MAX, net.places.len()),
             open: IndexVec::filled(false, net.places.len()),
             held,
             section: net.atomic,
         };
+        let mut is_firsts = protection.global.clone();
         for (transition, data) in net.transitions.iter_enumerated() {
             let Some(source) = data.source().filter(|_| !impossible[transition]) else { continue };
+            if !protection.alone[source] {
+                let kept_out = protection.held_at(source)
+                    | protection.held.as_ref().map_or(0, |held| held.demanded(data));
+                for arc in &data.arcs {
+                    match arc {
+                        ArcData::Take { place, .. }
+                        | ArcData::Put { place, .. }
+                        | ArcData::Test { place, .. }
+                        | ArcData::Inhibit { place, .. } => protection.tokens[*place] &= kept_out,
+                        ArcData::Drain { place, to, .. } => {
+                            protection.tokens[*place] &= kept_out;
+                            protection.tokens[*to] &= kept_out;
+                        }
+                        ArcData::Read { .. } | ArcData::Write { .. } => {}
+                        ArcData::Governed { .. } | ArcData::Governs { .. } => {}
+                    }
+                }
+            }
             for arc in &data.arcs {
                 let (ArcData::Read { place, key, .. } | ArcData::Write { place, key, .. }) = arc else {
                     continue;
                 };
                 protection.own[*place] &= names_own_thread(net, data, key);
+                is_firsts[*place] &= calls.main == Some(data.function);
                 if protection.alone[source] {
                     continue;
                 }
@@ -93,6 +116,10 @@ impl Protection {
                 let waits = protection.held.as_ref().is_some_and(|held| held.waits_for(data, arc));
                 protection.open[*place] |= !waits;
             }
+        }
+        // Who is in an atomic section concerns all.
+        for place in net.places.indices().filter(|&place| is_firsts[place] && Some(place) != net.atomic) {
+            protection.own[place] = true;
         }
         Some(protection)
     }
@@ -122,6 +149,19 @@ impl Protection {
             return Some(Shelter::Fixed);
         }
         (held & self.lock(cell, key) != 0 && !self.open[cell]).then_some(Shelter::Lock)
+    }
+
+    /// Whether no other thread can take, put or look for tokens on a place while a frame stands on `at`: the thread holds
+    /// a lock that every step that does so holds, or needs free. (Places of frames, and of ended threads, are not meant.)
+    #[must_use]
+    pub fn shelters_tokens(&self, at: Place, place: Place) -> bool {
+        self.alone[at] || self.held_at(at) & self.tokens[place] != 0
+    }
+
+    /// Whether the cells of a place are their thread's own.
+    #[must_use]
+    pub fn is_own(&self, cell: Place) -> bool {
+        self.own[cell]
     }
 
     /// Whether no two steps of different threads can be next that touch the same cell of a place and one of which

@@ -261,6 +261,8 @@ fn merge_after(ground: &Ground<'_>) -> Merged {
             candidate.target == Some(between.place)
                 && candidate.source != between.place
                 && candidate.step.data.action.effect() == Effect::None
+                // What is no access alone would become one together with the end of the thread.
+                && (candidate.step.data.action.is_access() || !ground.visible.races)
                 && candidate.step.parts.iter().all(|part| !ground.visible.watched[part.transition])
         };
         let before: Vec<usize> =

@@ -29,6 +29,7 @@ pub fn random_regions(rng: &mut Rng) -> Sliceable {
         writer.line(format!("pthread_mutex_t m{lock};"));
     }
     writer.line("sem_t s0;".into());
+    writer.line("pthread_cond_t c0;".into());
     writer.line("int h0(int v) {".into());
     writer.line("int w = (v + 1) % 3;".into());
     if writer.rng.chance(30) {
@@ -207,8 +208,18 @@ impl Writer<'_> {
             self.line(format!("pthread_mutex_lock(&m{lock});"));
         }
         for _ in 0..1 + self.rng.below(2) {
-            match self.rng.below(6) {
+            match self.rng.below(8) {
                 0 => self.local(),
+                6 => {
+                    let line = *self.rng.pick(&["pthread_cond_signal(&c0);", "pthread_cond_broadcast(&c0);"]);
+                    self.line(line.into());
+                }
+                7 => {
+                    let value = self.rng.below(3);
+                    self.line(format!("if (g{global} == {value}) {{"));
+                    self.line(format!("pthread_cond_wait(&c0, &m{lock});"));
+                    self.line("}".into());
+                }
                 1 => self.statement(n_locks, depth),
                 2 => {
                     let value = 2 + self.rng.below(2);

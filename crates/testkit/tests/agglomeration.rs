@@ -95,6 +95,7 @@ fn random_case(rng: &mut Rng) -> Case {
     }
     let options = LowerOptions {
         atomicity: if rng.chance(85) { Atomicity::Access } else { Atomicity::Statement },
+        spurious_wakeups: rng.chance(10),
         max_threads: 5,
         max_depth: if rng.chance(60) { 5 } else { 2 },
         ..LowerOptions::default()

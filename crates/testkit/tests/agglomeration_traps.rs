@@ -144,6 +144,24 @@ int main() { pthread_t t; int l = 0; sem_init(&s, 0, 0); pthread_create(&t, 0, t
   l = l + 1; sem_post(&s); pthread_join(t, 0); return 0; }
 ";
 
+const PUT_OFF_BEFORE_SECTIONS: &str = "
+sem_t s;
+void *thr0(void *arg) { while (1) { __VERIFIER_atomic_begin(); __VERIFIER_atomic_end(); } return 0; }
+int main() { pthread_t t; sem_init(&s, 0, 1); pthread_create(&t, 0, thr0, 0);
+  sem_wait(&s); pthread_join(t, 0); return 0; }
+";
+
+const WAITERS: &str = "
+int x; int n; pthread_mutex_t m; pthread_cond_t c;
+void *thr0(void *arg) { int l;
+  pthread_mutex_lock(&m); n = n + 1; l = x; while (x == 0) { pthread_cond_wait(&c, &m); } n = n - 1;
+  pthread_mutex_unlock(&m); return 0; }
+int main() { pthread_t t; pthread_t u; int l;
+  pthread_create(&t, 0, thr0, 0); pthread_create(&u, 0, thr0, 0);
+  pthread_mutex_lock(&m); x = 1; SIGNAL(&c); l = n; pthread_mutex_unlock(&m);
+  pthread_join(t, 0); pthread_join(u, 0); return 0; }
+";
+
 const PLACES: &str = "
 int x; pthread_mutex_t m;
 void *thr0(void *arg) { pthread_mutex_lock(&m); x = 1; HERE: x = 2; x = 3; pthread_mutex_unlock(&m); return 0; }
@@ -189,17 +207,26 @@ const TRAPS: &[Trap] = &[
     trap("one access without the lock", ONE_UNPROTECTED, "assert", None, Violated),
     trap("and a race with it", ONE_UNPROTECTED, "race", None, Violated),
     trap("a wait in an atomic section", AFTER_A_SECTION, "deadlock", None, Violated),
+    trap(
+        "a step that is put off before others enter sections",
+        PUT_OFF_BEFORE_SECTIONS,
+        "F end",
+        Strong,
+        Violated,
+    ),
+    trap("a signal in the middle wakes one of two", WAITERS, "deadlock signal", None, Violated),
+    trap("a broadcast in the middle wakes both", WAITERS, "deadlock broadcast", None, Holds),
     trap("a place that an atom looks at", PLACES, "G !at(thr0, HERE)", None, Violated),
     trap("frames of the same function", RECURSION, "assert", None, Violated),
 ];
 
 fn ask(question: &str) -> Ask {
-    match question {
+    match question.split(' ').next().unwrap_or_default() {
         "assert" => Ask::Assert,
         "deadlock" => Ask::Deadlock,
         "race" => Ask::Race,
         "memory" => Ask::Memory,
-        formula => Ask::Ltl(formula.to_owned()),
+        _ => Ask::Ltl(question.to_owned()),
     }
 }
 
@@ -215,7 +242,10 @@ fn traps_are_avoided() {
 }
 
 fn walk(trap: &Trap) -> Result<(), String> {
-    let (net, properties) = asked(trap.program, &[ask(trap.question)], &LowerOptions::default())?;
+    let signal =
+        if trap.question.ends_with("broadcast") { "pthread_cond_broadcast" } else { "pthread_cond_signal" };
+    let program = trap.program.replace("SIGNAL", signal);
+    let (net, properties) = asked(&program, &[ask(trap.question)], &LowerOptions::default())?;
     let single = class_of(&answers(PLAIN, &net, &properties, trap.fairness, 100_000)[0].verdict);
     if single != trap.expected {
         return Err(format!("with single steps {single:?}"));

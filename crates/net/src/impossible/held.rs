@@ -118,6 +118,20 @@ impl Held {
         self.locks.number(place, key).map_or(0, |number| 1 << number)
     }
 
+    /// The locks that a step needs free or its own, by its guard.
+    pub(crate) fn demanded(&self, data: &TransitionData) -> Set {
+        let mut demanded = 0;
+        for arc in &data.arcs {
+            if let ArcData::Read { place, key, .. } = arc
+                && let Some(&mark) = self.locks.marks.get(place)
+                && demands_free_or_own(data, *place, key, None, mark)
+            {
+                demanded |= self.lock(*place, key);
+            }
+        }
+        demanded
+    }
+
     /// Whether a step touches a cell of locks only where no other thread holds it: its guard demands that the cell is
     /// free or its own, or the lock is held where the step begins.
     pub(crate) fn waits_for(&self, data: &TransitionData, arc: &ArcData) -> bool {

@@ -76,6 +76,9 @@ impl Step {
         if ends_frame(net, &self.data) && makes_frame(net, &next.data) {
             return Composed::No;
         }
+        if meet_at_tokens(net, &self.data, &next.data) {
+            return Composed::No;
+        }
         let Some(seen) = Seen::new(net, &self.data, &next.data) else { return Composed::No };
         let Some(guard) = seen.guard(&self.data, &next.data) else { return Composed::Never };
         let mut arcs = self.binding_arcs(&seen);
@@ -134,7 +137,11 @@ impl Step {
         let label = format!("{}; {}", self.data.label, next.data.label);
         let vars = seen.vars.clone();
         let data = match lead {
-            Lead::First => TransitionData { label, vars, arcs, guard, ..self.data.clone() },
+            Lead::First => {
+                let ends = next.data.action.effect() != Effect::None;
+                let action = if ends { next.data.action } else { self.data.action };
+                TransitionData { action, label, vars, arcs, guard, ..self.data.clone() }
+            }
             // Which bytes are accessed matters for races only, for which no step leads from behind.
             Lead::Second => {
                 TransitionData { label, vars, arcs, guard, bytes: Vec::new(), ..next.data.clone() }
@@ -183,6 +190,31 @@ pub(crate) fn target(net: &Net, data: &TransitionData) -> Option<Place> {
     data.arcs.iter().find_map(|arc| match arc {
         ArcData::Put { place, token } if net.is_frame_place(*place) && is_frame(token) => Some(*place),
         _ => None,
+    })
+}
+
+/// Whether the first step moves tokens, other than its frame, on a place where the second looks for some. What it finds
+/// could not be said in terms of the marking before both.
+fn meet_at_tokens(net: &Net, first: &TransitionData, second: &TransitionData) -> bool {
+    let is_moved = |asked: Place| {
+        first.arcs.iter().enumerate().any(|(number, arc)| match arc {
+            ArcData::Take { place, .. } => number > 0 && *place == asked,
+            ArcData::Put { place, token } => {
+                *place == asked && !(net.is_frame_place(*place) && is_frame(token))
+            }
+            ArcData::Drain { place, to, .. } => *place == asked || *to == asked,
+            ArcData::Test { .. } | ArcData::Inhibit { .. } => false,
+            ArcData::Read { .. } | ArcData::Write { .. } => false,
+            ArcData::Governed { .. } | ArcData::Governs { .. } => false,
+        })
+    };
+    second.arcs.iter().skip(1).any(|arc| match arc {
+        ArcData::Take { place, .. }
+        | ArcData::Test { place, .. }
+        | ArcData::Inhibit { place, .. }
+        | ArcData::Drain { place, .. } => is_moved(*place),
+        ArcData::Put { .. } | ArcData::Read { .. } | ArcData::Write { .. } => false,
+        ArcData::Governed { .. } | ArcData::Governs { .. } => false,
     })
 }
 

@@ -2,9 +2,11 @@
 
 use pdnet_base::IndexVec;
 use pdnet_net::{
-    ArcData, Expr, Flow, Net, Place, Protection, Shelter, Transition, TransitionData, impossible,
+    ArcData, Expr, Flow, Net, Pattern, Place, PlaceData, PlaceForm, Protection, Scope, Shelter, Transition,
+    TransitionData, impossible,
 };
 
+use super::compose::is_frame;
 use super::visible::Visible;
 
 /// A net, seen by a rule.
@@ -66,6 +68,89 @@ impl<'a> Ground<'a> {
             ArcData::Read { .. } | ArcData::Write { .. } => true,
             ArcData::Governed { .. } | ArcData::Governs { .. } => true,
         })
+    }
+
+    /// Whether a step that is merged with the one before it takes, puts and looks for tokens only where no other thread
+    /// does so meanwhile: frames of its own thread, the first frames of threads that it starts, and what is under a lock
+    /// that it holds, such as those who wait for a condition.
+    pub(crate) fn tokens_are_sheltered(&self, at: Place, data: &TransitionData) -> bool {
+        let thread = Expr::Var(TransitionData::thread_var());
+        let is_special = |place: Place| Some(place) == self.net.done || Some(place) == self.net.ended;
+        let is_sheltered = |place: Place| {
+            !self.net.is_frame_place(place)
+                && !is_special(place)
+                && self.protection.shelters_tokens(at, place)
+        };
+        data.arcs.iter().enumerate().all(|(number, arc)| match arc {
+            ArcData::Take { place, .. } => number == 0 || is_sheltered(*place),
+            ArcData::Put { place, token } if self.net.is_frame_place(*place) => {
+                let starts = token.get(1) == Some(&Expr::Const(0)) && !self.visible.fair;
+                token.first() == Some(&thread) || starts
+            }
+            ArcData::Put { place, .. } | ArcData::Test { place, .. } | ArcData::Inhibit { place, .. } => {
+                is_sheltered(*place)
+            }
+            ArcData::Drain { place, to, .. } => is_sheltered(*place) && is_sheltered(*to),
+            ArcData::Read { .. } | ArcData::Write { .. } => true,
+            ArcData::Governed { .. } | ArcData::Governs { .. } => true,
+        })
+    }
+
+    /// Whether the end of a thread can be merged with the step before it. It takes nothing from anybody, and lets only
+    /// those go on who wait for it, if
+    /// - nobody asks which threads have *not* ended;
+    /// - cells of its frames, which go, are touched by nobody else, and no atom looks at cells of frames, at where threads
+    ///   are, or at which have ended;
+    /// - there are no atomic sections: a thread that ends inside of one leaves a deadlock behind, unless it is the last;
+    /// - no fairness is assumed, for the sake of those who wait for it.
+    pub(crate) fn ends_are_quiet(&self) -> bool {
+        let net = self.net;
+        let is_of_frames = |place: Place| {
+            let scope = net.places[place].cells().map(|cells| cells.scope);
+            matches!(scope, Some(Scope::Frame(_)))
+        };
+        let is_quiet = |place: Place| {
+            let is_end = Some(place) == net.done || Some(place) == net.ended;
+            let is_touched = is_of_frames(place) && !self.protection.is_own(place);
+            let matters = is_end || is_of_frames(place) || net.is_frame_place(place);
+            !(is_touched || matters && self.visible.sees(place))
+        };
+        let asks_only = |arc: &ArcData| match arc {
+            ArcData::Test { token, .. } => token.iter().all(|part| matches!(part, Pattern::Is(_))),
+            _ => false,
+        };
+        let mut arcs = net.transitions.iter().flat_map(|data| &data.arcs);
+        let is_final = arcs.all(|arc| {
+            let drains = matches!(arc, ArcData::Drain { to, .. } if Some(*to) == net.done);
+            !drains && (Some(arc.place()) != net.done || asks_only(arc))
+        });
+        net.done.is_some()
+            && net.atomic.is_none()
+            && !self.visible.fair
+            && is_final
+            && net.places.indices().all(is_quiet)
+    }
+
+    /// Whether all frames of the function that a place belongs to are the first ones of their threads.
+    pub(crate) fn only_first_frames(&self, place: Place) -> bool {
+        let function = self.net.places[place].function;
+        let of_function =
+            |other: Place| self.net.is_frame_place(other) && self.net.places[other].function == function;
+        let is_first = |data: &TransitionData| {
+            data.arcs.iter().all(|arc| match arc {
+                ArcData::Put { place, token } if of_function(*place) => {
+                    is_frame(token) || token.get(1) == Some(&Expr::Const(0))
+                }
+                _ => true,
+            })
+        };
+        let begins_first = |(place, data): (Place, &PlaceData)| match &data.form {
+            PlaceForm::Tokens { initial } => {
+                !of_function(place) || initial.iter().all(|token| token.get(1) == Some(&0))
+            }
+            PlaceForm::Cells(_) => true,
+        };
+        self.net.transitions.iter().all(is_first) && self.net.places.iter_enumerated().all(begins_first)
     }
 
     /// Whether no token is needed beside the frame.

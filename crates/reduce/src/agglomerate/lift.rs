@@ -25,8 +25,19 @@ impl Agglomerated {
             delayed: IndexVec::filled(false, before.transitions.len()),
         };
         self.delayed.iter().for_each(|&transition| lift.delayed[transition] = true);
+        // Who takes no more steps on a cycle takes those that could be put off as soon as he can: a fair run does not leave
+        // him there, and later others may be in atomic sections.
+        let settles = matches!(trace.end, TraceEnd::Cycle(_)) && !self.delayed.is_empty();
+        let movers: Vec<i64> = match &trace.end {
+            TraceEnd::Cycle(cycle) => cycle.iter().map(Firing::thread).collect(),
+            TraceEnd::Any | TraceEnd::Stutter | TraceEnd::Stuck(_) | TraceEnd::Race(_) => Vec::new(),
+        };
         for (index, firing) in trace.prefix.iter().enumerate() {
             lift.follow(index, firing)?;
+            if settles {
+                let later = trace.prefix[index + 1..].iter().map(Firing::thread);
+                lift.settle(&later.chain(movers.iter().copied()).collect::<Vec<i64>>());
+            }
         }
         match &trace.end {
             TraceEnd::Any => {
@@ -58,12 +69,22 @@ impl Agglomerated {
                 Ok(Trace { prefix: lift.steps, end: TraceEnd::Race(Box::new(race)) })
             }
             TraceEnd::Cycle(cycle) => {
-                // Who does not move has taken the steps that could be put off: a fair run does not leave him there.
-                let movers: Vec<i64> = cycle.iter().map(Firing::thread).collect();
-                lift.settle(&movers);
+                let n_before = trace.prefix.len();
+                if settles {
+                    lift.settle(&movers);
+                    let (start, n_steps) = (lift.marking.clone(), lift.steps.len());
+                    for (index, firing) in cycle.iter().enumerate() {
+                        lift.follow(n_before + index, firing)?;
+                        lift.settle(&movers);
+                    }
+                    // The first round counts only where somebody could take such a step in it, and not before.
+                    if lift.marking == start {
+                        lift.steps.truncate(n_steps);
+                    }
+                }
                 let prefix = std::mem::take(&mut lift.steps);
                 for (index, firing) in cycle.iter().enumerate() {
-                    lift.follow(trace.prefix.len() + index, firing)?;
+                    lift.follow(n_before + index, firing)?;
                 }
                 Ok(Trace { prefix, end: TraceEnd::Cycle(lift.steps) })
             }

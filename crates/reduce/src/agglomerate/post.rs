@@ -5,14 +5,19 @@
 //!
 //! - *p-agglomerability* (Definition 5): only steps of H put a frame on p that is to be merged, only steps of F take it,
 //!   and nothing else looks at p ([`Ground::is_through`]).
-//! - *F-continuation*: the guards of F cover all cases ([`pdnet_net::Flow::is_total`]), read only what no other thread
-//!   can change while the frame is on p, and ask for no tokens. So a frame on p can always go on.
+//! - *F-continuation*: the guards of F cover all cases ([`pdnet_net::Flow::is_total`]), and ask only for values and tokens
+//!   that no other thread can change while the frame is on p. So a frame on p can always go on.
 //! - *(strong) F-independence*: a step of F touches only what no other thread can touch meanwhile ([`Shelter`]), so that it
 //!   can be moved to the front of the steps that others take between it and the step of H.
 //!
 //! To *unlock* is such a step as well: while the thread holds the lock, nobody else can touch its cell, because all others
 //! wait until it is free. So a whole region from the lock to the unlock becomes one step where all accesses to what is in
-//! it are under the same lock. (The lock is a step of H: it may have to wait.)
+//! it are under the same lock. (The lock is a step of H: it may have to wait.) To signal a condition is such a step where
+//! those who wait for it are touched under the lock only: by those who begin to wait and who signal, who hold it, and by
+//! those who were woken, who need it free. To wait for a condition is one as well: it gives the lock back.
+//!
+//! To start a thread is such a step where only the first thread does it: it takes nothing from the others. So is the end of
+//! a thread where nobody asks who has not ended ([`Ground::ends_are_quiet`]).
 //!
 //! Steps of F that a property sees, that end the thread, the process or the run (faults, failed assertions, bounds), or
 //! that others can interfere with, are not merged. They stay, and so does p: beside *hf* for every f that is merged there
@@ -36,14 +41,14 @@
 //! - *Data races* are the same: what is merged accesses nothing that can be raced for, except inside of an atomic section,
 //!   where it is not merged.
 //! - *Fairness*: a thread can move where it could, if the step that is moved enables and disables nobody. That is so for
-//!   all accesses above, because the others cannot even stand before a step that reads the cell, but not for unlocking
-//!   and for leaving an atomic section: a thread that takes and gives back a lock forever may starve one that waits for it
+//!   all accesses above, because the others cannot even stand before a step that reads the cell, but not for unlocking,
+//!   for leaving an atomic section, and for the beginning and the end of a thread: a thread that takes and gives back a lock forever may starve one that waits for it
 //!   under weak fairness, and may not if both is one step. So these are not merged where fairness is assumed.
 //! - *Partial deadlocks* are not preserved, since the marking before f may have one that those before h and after f have
 //!   not: no step is merged then ([`Visible::new`](super::visible::Visible::new)).
 
 use pdnet_base::IndexVec;
-use pdnet_net::{Effect, Place, Shelter, Transition, TransitionData};
+use pdnet_net::{Effect, Expr, Place, Shelter, Transition, TransitionData};
 
 use super::compose::target;
 use super::ground::{Ground, without_cycles};
@@ -60,8 +65,9 @@ pub(crate) struct Between {
 /// The places at which steps can be merged, each after those that the merged steps lead to.
 pub(crate) fn find(ground: &Ground<'_>) -> Vec<Between> {
     let net = ground.net;
+    let ends_are_quiet = ground.ends_are_quiet();
     let found: IndexVec<Place, Option<Between>> =
-        net.places.indices().map(|place| at(ground, place)).collect();
+        net.places.indices().map(|place| at(ground, place, ends_are_quiet)).collect();
     let asked: IndexVec<Place, bool> = found.iter().map(Option::is_some).collect();
     let edges = |place: Place| {
         let merged = found[place].iter().flat_map(|between| &between.merged);
@@ -72,35 +78,59 @@ pub(crate) fn find(ground: &Ground<'_>) -> Vec<Between> {
     order.into_iter().filter_map(|place| found[place].take()).collect()
 }
 
-fn at(ground: &Ground<'_>, place: Place) -> Option<Between> {
-    if !ground.is_through(place) || !ground.flow.is_total(ground.net, place) {
-        return None;
-    }
+fn at(ground: &Ground<'_>, place: Place, ends_are_quiet: bool) -> Option<Between> {
     let steps = ground.steps(place);
     let data = |transition: Transition| &ground.net.transitions[transition];
-    let is_stable = |&transition: &Transition| {
-        Ground::needs_no_token(data(transition)) && ground.reads_are_stable(place, data(transition), |_| true)
-    };
+    if !ground.is_through(place)
+        || !(ground.flow.is_total(ground.net, place) || is_certain_end(ground, place, &steps))
+    {
+        return None;
+    }
+    let is_stable = |&transition: &Transition| ground.reads_are_stable(place, data(transition), |_| true);
     if !steps.iter().all(is_stable) {
         return None;
     }
-    let (merged, left): (Vec<Transition>, Vec<Transition>) =
-        steps.into_iter().partition(|&transition| is_merged(ground, place, transition, data(transition)));
+    let (merged, left): (Vec<Transition>, Vec<Transition>) = steps.into_iter().partition(|&transition| {
+        let may_end = ends_are_quiet && data(transition).action.effect() == Effect::EndThread;
+        is_merged(ground, place, transition, data(transition), may_end)
+    });
     // Which of the others comes next must be known from what the first step knows.
-    let is_known = |&transition: &Transition| data(transition).vars.iter().all(|var| var.choice.is_none());
+    let is_known = |&transition: &Transition| {
+        let data = data(transition);
+        Ground::needs_no_token(data) && data.vars.iter().all(|var| var.choice.is_none())
+    };
     (!merged.is_empty() && left.iter().all(is_known)).then_some(Between { place, merged, left })
 }
 
-fn is_merged(ground: &Ground<'_>, place: Place, transition: Transition, data: &TransitionData) -> bool {
+/// Whether the only step from a place is the end of the thread, under no condition but that the frame is its first one,
+/// which it is.
+fn is_certain_end(ground: &Ground<'_>, place: Place, steps: &[Transition]) -> bool {
+    let [only] = steps else { return false };
+    let data = &ground.net.transitions[*only];
+    let is_first = Expr::equal(Expr::Var(TransitionData::depth_var()), Expr::Const(0));
+    data.action.effect() == Effect::EndThread
+        && Ground::needs_no_token(data)
+        && data.guard.as_ref().is_none_or(|guard| *guard == is_first)
+        && ground.only_first_frames(place)
+}
+
+fn is_merged(
+    ground: &Ground<'_>,
+    place: Place,
+    transition: Transition,
+    data: &TransitionData,
+    may_end: bool,
+) -> bool {
     let fair = ground.visible.fair;
     let is_sheltered = |shelter: Shelter| match shelter {
         Shelter::Alone | Shelter::Own | Shelter::Fixed | Shelter::Locked | Shelter::Section => true,
         Shelter::Lock | Shelter::SectionItself => !fair,
     };
-    data.action.effect() == Effect::None
+    let goes_on = data.action.effect() == Effect::None
+        && target(ground.net, data).is_some_and(|target| target != place);
+    (goes_on || may_end)
         && !ground.visible.watched[transition]
         && !ground.visible.sees_step(data)
-        && target(ground.net, data).is_some_and(|target| target != place)
-        && ground.moves_only_frames(data)
+        && ground.tokens_are_sheltered(place, data)
         && ground.writes_are_sheltered(place, data, is_sheltered)
 }
