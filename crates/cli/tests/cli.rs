@@ -98,7 +98,7 @@ fn usage_errors_have_code_1() {
         &["chekc", "a.c"],
         &["check", "a.c", "--fair", "very"],
         &["check", "a.c", "--memory", "much"],
-        &["check", "a.c", "--max-threads", "65"],
+        &["check", "a.c", "--max-threads", "256"],
         &["automaton", "p", "--format", "svg"],
     ] {
         let outcome = Folder::new(&[]).pdnet(args);
