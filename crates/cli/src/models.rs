@@ -5,7 +5,7 @@ use pdnet_front_promela::tree::{Expr, LtlBlock};
 use pdnet_front_promela::{
     ClaimAutomaton, Loaded, LowerOptions, Lowered, Options, claim_automaton, load, lower, parse_formula,
 };
-use pdnet_logic::Ltl;
+use pdnet_logic::{Automaton, Ltl, MAX_ATOMS};
 use pdnet_net::{Action, Expr as NetExpr, Net};
 use pdnet_source::{Diagnostic, SourceMap, Span, nearest_name};
 
@@ -50,10 +50,8 @@ impl ModelCheck {
 
     fn property(self, lowered: &Lowered) -> Property {
         let name = self.name().to_owned();
-        let formula = |text: &str, class, formula, atoms| {
-            let kind = PropertyKind::Ltl { formula, atoms };
-            Property { name: name.clone(), text: text.to_owned(), class, kind }
-        };
+        let formula =
+            |text: &str, class, kind| Property { name: name.clone(), text: text.to_owned(), class, kind };
         let atom = |text: &str, expr: NetExpr| AtomData { text: text.to_owned(), expr };
         let first = || Ltl::Atom(pdnet_base::Idx::new(0));
         match self {
@@ -71,20 +69,21 @@ impl ModelCheck {
                 let expr = NetExpr::both(NetExpr::Deadlock, lowered.unfinished.clone());
                 let atoms = vec![atom("invalid end state", expr)];
                 let never = Ltl::globally(Ltl::not(first()));
-                formula("no invalid end state", "no-deadlock", never, atoms)
+                // Who is in an atomic sequence can move.
+                formula("no invalid end state", "no-deadlock", PropertyKind::Ltl { formula: never, atoms })
             }
             Self::NonProgress => {
                 // A run that ends is no cycle.
                 let expr = NetExpr::either(lowered.progress.clone(), NetExpr::Deadlock);
                 let always = Ltl::globally(Ltl::finally(first()));
                 let atoms = vec![atom("progress", expr)];
-                formula("no non-progress cycle", "no-non-progress", always, atoms)
+                formula("no non-progress cycle", "no-non-progress", seen(lowered, always, atoms))
             }
             Self::Acceptance => {
                 let expr = lowered.accepting.clone().unwrap_or(NetExpr::Const(0));
                 let finally = Ltl::finally(Ltl::globally(Ltl::not(first())));
                 let atoms = vec![atom("accept", expr)];
-                formula("no acceptance cycle", "no-acceptance", finally, atoms)
+                formula("no acceptance cycle", "no-acceptance", seen(lowered, finally, atoms))
             }
         }
     }
@@ -213,14 +212,27 @@ impl Resolver<'_> {
             let block = block.clone();
             self.formula(block);
         } else if let Some(claim) = model.claims.iter().find(|claim| claim.name == name) {
+            let span = claim.span;
             match claim_automaton(self.map, claim) {
-                Ok(automaton) => self.found.push(Question::Never(name.to_owned(), Box::new(automaton))),
+                Ok(automaton) => {
+                    self.count_atoms(automaton.atoms.len(), span);
+                    self.found.push(Question::Never(name.to_owned(), Box::new(automaton)));
+                }
                 Err(errors) => self.errors.extend(errors),
             }
         }
     }
 
+    /// Complains about atoms where there is no room for one more of our own.
+    fn count_atoms(&mut self, n_atoms: usize, span: Span) {
+        if n_atoms >= MAX_ATOMS {
+            let message = format!("a claim or formula has at most {} different atoms", MAX_ATOMS - 1);
+            self.errors.push(Diagnostic::error("too-many-atoms", message).at(span, ""));
+        }
+    }
+
     fn formula(&mut self, block: LtlBlock) {
+        self.count_atoms(block.atoms.len(), block.span);
         if block.formula.uses_next() {
             if self.reduce.is_none() {
                 self.notes
@@ -341,6 +353,34 @@ pub(crate) fn observed(questions: &[Question]) -> Vec<Expr> {
     questions.iter().flat_map(atoms).cloned().collect()
 }
 
+/// The name of the atom that is true inside of `atomic` sequences.
+const INSIDE: &str = "inside of atomic";
+
+/// What is true in the states that claims and formulas do not see, as in SPIN: those inside of `atomic` sequences.
+fn unseen(lowered: &Lowered) -> Option<AtomData> {
+    let expr = NetExpr::Cell(lowered.net.atomic?, Vec::new());
+    Some(AtomData { text: INSIDE.to_owned(), expr })
+}
+
+/// A formula about the states that are seen.
+fn seen(lowered: &Lowered, formula: Ltl, mut atoms: Vec<AtomData>) -> PropertyKind {
+    let Some(inside) = unseen(lowered) else { return PropertyKind::Ltl { formula, atoms } };
+    let formula = formula.outside(pdnet_base::Idx::new(atoms.len()));
+    atoms.push(inside);
+    PropertyKind::Ltl { formula, atoms }
+}
+
+/// A claim, which moves in the states that are seen.
+fn seen_by_claim(lowered: &Lowered, automaton: &Automaton, mut atoms: Vec<AtomData>) -> PropertyKind {
+    let stutter_invariant = false;
+    let Some(inside) = unseen(lowered) else {
+        return PropertyKind::Never { automaton: automaton.clone(), atoms, stutter_invariant };
+    };
+    let automaton = automaton.outside(pdnet_base::Idx::new(atoms.len()), INSIDE);
+    atoms.push(inside);
+    PropertyKind::Never { automaton, atoms, stutter_invariant }
+}
+
 /// The questions as properties of the net.
 pub(crate) fn properties(questions: &[Question], lowered: &Lowered) -> Vec<Property> {
     let mut meanings = lowered.atoms.iter();
@@ -371,17 +411,13 @@ fn property<'l>(
             name: block.name.clone(),
             text: block.text.clone(),
             class: "valid-ltl",
-            kind: PropertyKind::Ltl { formula: block.formula.clone(), atoms: named(&block.atoms) },
+            kind: seen(lowered, block.formula.clone(), named(&block.atoms)),
         },
         Question::Never(name, claim) => Property {
             name: name.clone(),
             text: "no run matches the claim".to_owned(),
             class: "valid-never",
-            kind: PropertyKind::Never {
-                automaton: claim.automaton.clone(),
-                atoms: named(&claim.atoms),
-                stutter_invariant: false,
-            },
+            kind: seen_by_claim(lowered, &claim.automaton, named(&claim.atoms)),
         },
     }
 }

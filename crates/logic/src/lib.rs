@@ -45,6 +45,7 @@ mod nnf;
 mod parser;
 mod property_file;
 mod reduce;
+mod relative;
 mod rewrite;
 mod scc;
 mod simplify;

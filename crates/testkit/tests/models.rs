@@ -60,8 +60,15 @@ fn modelled(text: &str, formula: &str) -> Result<Model, String> {
         text: atom.text.clone(),
         expr: expr.clone(),
     };
-    let atoms = block.atoms.iter().zip(&lowered.atoms).map(atom).collect();
-    let asked = PropertyKind::Ltl { formula: block.formula.clone(), atoms };
+    let mut atoms: Vec<AtomData> = block.atoms.iter().zip(&lowered.atoms).map(atom).collect();
+    let mut asked = block.formula.clone();
+    if let Some(atomic) = lowered.net.atomic {
+        // As in SPIN, what is inside of atomic sequences is not seen.
+        asked = asked.outside(pdnet_logic::Atom::new(atoms.len()));
+        let expr = Expr::Cell(atomic, Vec::new());
+        atoms.push(AtomData { text: "inside of atomic".to_owned(), expr });
+    }
+    let asked = PropertyKind::Ltl { formula: asked, atoms };
     let property = |name: &str, class, kind| {
         let text = if name == "ltl" { formula } else { name };
         Property { name: name.to_owned(), text: text.to_owned(), class, kind }

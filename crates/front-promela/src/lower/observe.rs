@@ -21,7 +21,6 @@ impl<'m> Lower<'m> {
                 let progress = self.somewhere(&|lower, proc, node| lower.has_mark(proc, node, "progress"));
                 NetExpr::logical_not(progress)
             }
-            ExprKind::Timeout => NetExpr::Deadlock,
             ExprKind::Unary(op, operand) => {
                 let operand = self.observe(operand);
                 match op {
@@ -53,7 +52,7 @@ impl<'m> Lower<'m> {
                     None => NetExpr::Const(0),
                 }
             }
-            ExprKind::Run(..) | ExprKind::Enabled(_) | ExprKind::PcValue(_) => {
+            ExprKind::Run(..) | ExprKind::Enabled(_) | ExprKind::PcValue(_) | ExprKind::Timeout => {
                 self.error(
                     "unsupported-in-claim",
                     "this cannot be asked of a state",
