@@ -527,12 +527,9 @@ impl<'m> Lower<'m> {
         let model = self.model;
         if let Some(trace) = model.traces.first() {
             let word = if trace.negated { "notrace" } else { "trace" };
-            self.error(
-                "unsupported-trace",
-                format!("`{word}` assertions cannot be checked"),
-                trace.span,
-                "not in this version",
-            );
+            let warning =
+                Diagnostic::warning("trace-not-checked", format!("the `{word}` assertion is not checked"));
+            self.warnings.push(warning.at(trace.span, "what it says is no part of any answer"));
         }
         for (_, data) in model.procs.iter_enumerated() {
             let mut bad = Vec::new();

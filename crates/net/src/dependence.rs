@@ -137,7 +137,7 @@ impl<'a> Builder<'a> {
             let Some(entry) = function.map(|function: Function| self.net.functions[function].entry) else {
                 continue;
             };
-            if statement != entry && (governors.is_empty() || unavoidable.from_entry(node)) {
+            if statement != entry && (governors.is_empty() || unavoidable.has_entry(node)) {
                 let enters: Vec<Transition> =
                     self.flow.steps[entry].iter().map(|step| step.transition).collect();
                 for enter in enters {

@@ -14,6 +14,14 @@ use crate::library::shown_name;
 use crate::tree::{Callee, Expr as TreeExpr, ExprKind, Function, Variable};
 use crate::types::Type;
 
+/// Arguments that are kept until a call.
+struct KeptArguments {
+    /// The temporaries, with what goes into each.
+    kept: Vec<(Place, Expr)>,
+    /// The arguments as they are afterwards.
+    after: Vec<Vec<Expr>>,
+}
+
 impl Lowerer<'_> {
     /// A call. `wanted` is the type of the result where it is used.
     pub(crate) fn call(
@@ -267,7 +275,7 @@ impl Lowerer<'_> {
         mut results: Option<&mut Vec<Place>>,
         span: Span,
     ) -> Option<()> {
-        let (kept, values) = self.keep_arguments(functions, values, span)?;
+        let KeptArguments { kept, after: values } = self.keep_arguments(functions, values, span)?;
         let text = self.text(span);
         let mut chosen = Vec::new();
         let mut steps = Vec::new();
@@ -300,15 +308,14 @@ impl Lowerer<'_> {
         Some(())
     }
 
-    /// The temporaries that arguments are kept in until the call, with what goes into each, and the arguments
-    /// as they are afterwards. They have the types of the parameters: all functions that a pointer can be used
+    /// Keeps the arguments until the call, in temporaries. They have the types of the parameters: all functions that a pointer can be used
     /// for have as many bits there.
     fn keep_arguments(
         &mut self,
         functions: &[Function],
         values: &[Vec<Expr>],
         span: Span,
-    ) -> Option<(Vec<(Place, Expr)>, Vec<Vec<Expr>>)> {
+    ) -> Option<KeptArguments> {
         let with_body = functions.iter().copied().find(|function| self.has_body(*function));
         let params = with_body.map(|function| self.program.functions[function].params.clone());
         let mut kept = Vec::new();
@@ -327,7 +334,7 @@ impl Lowerer<'_> {
             }
             after.push(parts_after);
         }
-        Some((kept, after))
+        Some(KeptArguments { kept, after })
     }
 
     /// The step that calls a function, without the place where the caller waits.

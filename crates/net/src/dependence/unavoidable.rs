@@ -33,7 +33,7 @@ pub(super) struct Unavoidable {
     /// Its own steps back into its region, where it has others.
     own_rounds: Vec<Vec<Edge>>,
     /// Whether one of the entries is in its region.
-    from_entry: Vec<bool>,
+    has_entry: Vec<bool>,
 }
 
 impl Unavoidable {
@@ -47,7 +47,7 @@ impl Unavoidable {
         let mut found = Self {
             rims: vec![Vec::new(); n_nodes],
             own_rounds: vec![Vec::new(); n_nodes],
-            from_entry: is_entry,
+            has_entry: is_entry,
         };
         let (order, component) = components(targets);
         let mut walk = Walk::new(n_nodes);
@@ -69,8 +69,8 @@ impl Unavoidable {
     }
 
     /// Whether the entry of the node's function is in its region.
-    pub(super) fn from_entry(&self, node: Node) -> bool {
-        self.from_entry[node]
+    pub(super) fn has_entry(&self, node: Node) -> bool {
+        self.has_entry[node]
     }
 }
 
@@ -102,10 +102,10 @@ impl Walk {
         self.met.clear();
         self.inside[start] = self.round;
         let mut open = vec![start];
-        let mut from_entry = false;
+        let mut has_entry = false;
         let mut edges = Vec::new();
         while let Some(node) = open.pop() {
-            from_entry |= found.from_entry[node];
+            has_entry |= found.has_entry[node];
             edges.clear();
             if component[node] == component[start] {
                 let mut before = predecessors[node].clone();
@@ -130,7 +130,7 @@ impl Walk {
         }
         let is_inside = |node: Node| self.inside[node] == self.round;
         found.rims[start] = self.met.iter().copied().filter(|edge| !is_inside(edge.from as usize)).collect();
-        found.from_entry[start] |= from_entry;
+        found.has_entry[start] |= has_entry;
         let back: Vec<Edge> = steps_to(targets, start, is_inside).collect();
         if back.len() < targets[start].len() {
             found.own_rounds[start] = back;
@@ -267,7 +267,7 @@ mod tests {
                 known.sort_unstable();
                 assert_eq!(known, rim, "seed {seed}, case {case}: rim of {node} in {targets:?}");
                 assert_eq!(
-                    found.from_entry(node),
+                    found.has_entry(node),
                     inside[0],
                     "seed {seed}, case {case}: {node} in {targets:?}"
                 );

@@ -1,0 +1,251 @@
+//! Promela models: the engine, with and without reductions, against the reference on random models; and what SPIN says
+//! of them, its number of states included.
+//!
+//! `PDNET_SEED=7 PDNET_PROGRAMS=5000 cargo test -p pdnet-testkit --test models` tries others, and more. With SPIN each
+//! model costs two runs of the C compiler: there are `PDNET_SPIN_MODELS=300` of them.
+
+use pdnet_base::{Idx as _, Rng};
+use pdnet_check::{
+    AtomData, Engine, Fairness, Limits, Observer, Outcome, Property, PropertyKind, Request, Silent, Verdict,
+};
+use pdnet_explicit::Explicit;
+use pdnet_front_promela::{LowerOptions, Lowered, load_text, lower, parse_formula};
+use pdnet_logic::Ltl;
+use pdnet_net::{Action, Expr, verify_net};
+use pdnet_reduce::{Method, agglomerate, slice};
+use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
+use pdnet_testkit::{PromelaConfig, ReachableGraph, Spin, compare, random_promela, random_promela_formula};
+
+const N_MODELS: usize = 300;
+const N_SPIN_MODELS: usize = 4;
+/// Models with more markings are passed over.
+const LIMIT: usize = 1500;
+
+const PLAIN: Explicit = Explicit { local_first: false, forget: false };
+
+fn number_from(variable: &str, default: usize) -> usize {
+    std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
+/// A model as a net: assertions, invalid end states and a formula, in this order.
+struct Model {
+    lowered: Lowered,
+    properties: Vec<Property>,
+}
+
+fn modelled(text: &str, formula: &str) -> Result<Model, String> {
+    let mut map = SourceMap::new();
+    let show = |map: &SourceMap, found: &[Diagnostic]| -> String {
+        found.iter().map(|found| render(map, found, ColorChoice::Plain)).collect()
+    };
+    let file = map.add("model.pml", text);
+    let mut loaded = load_text(&mut map, file).map_err(|found| show(&map, &found))?;
+    let file = map.add("<ltl>", formula);
+    let block = parse_formula(&map, file, "f", &mut loaded).map_err(|found| show(&map, &found))?;
+    let observed: Vec<_> = block.atoms.iter().map(|atom| &atom.expr).collect();
+    let options = LowerOptions { max_processes: 8 };
+    let lowered = lower(&map, &loaded.model, &observed, &options).map_err(|found| show(&map, &found))?;
+    let broken = verify_net(&lowered.net);
+    if !broken.is_empty() {
+        return Err(format!("{broken:?}\n{}", lowered.net));
+    }
+    let fails =
+        lowered.net.transitions.iter_enumerated().filter(|(_, data)| data.action == Action::AssertFail);
+    let asserts = PropertyKind::NeverFires(fails.map(|(transition, _)| transition).collect());
+    let end = Expr::both(Expr::Deadlock, lowered.unfinished.clone());
+    let atoms = vec![AtomData { text: "invalid end state".to_owned(), expr: end }];
+    let never = Ltl::globally(Ltl::not(Ltl::Atom(pdnet_logic::Atom::new(0))));
+    let ends = PropertyKind::Ltl { formula: never, atoms };
+    let atom = |(atom, expr): (&pdnet_front_promela::tree::LtlAtom, &Expr)| AtomData {
+        text: atom.text.clone(),
+        expr: expr.clone(),
+    };
+    let atoms = block.atoms.iter().zip(&lowered.atoms).map(atom).collect();
+    let asked = PropertyKind::Ltl { formula: block.formula.clone(), atoms };
+    let property = |name: &str, class, kind| {
+        let text = if name == "ltl" { formula } else { name };
+        Property { name: name.to_owned(), text: text.to_owned(), class, kind }
+    };
+    let properties = vec![
+        property("assert", "unreach-call", asserts),
+        property("end", "no-deadlock", ends),
+        property("ltl", "valid-ltl", asked),
+    ];
+    Ok(Model { lowered, properties })
+}
+
+/// The reductions of the net as the command line uses them, one property at a time: slicing, then merging.
+struct Reduced {
+    slices: bool,
+    merges: bool,
+}
+
+impl Engine for Reduced {
+    fn name(&self) -> &'static str {
+        "reduced"
+    }
+
+    fn check(&self, request: &Request<'_>, observer: &mut dyn Observer) -> Vec<Outcome> {
+        let fairness = request.fairness;
+        let mut outcomes = Vec::new();
+        for property in request.properties {
+            let asked = std::slice::from_ref(property);
+            let cut = self.slices.then(|| slice(request.net, asked, fairness, Method::OnDemand));
+            let (net, properties) =
+                cut.as_ref().map_or((request.net, asked), |cut| (&cut.net, &cut.properties[..]));
+            let merged = if self.merges { agglomerate(net, properties, fairness) } else { None };
+            let (small, small_properties) =
+                merged.as_ref().map_or((net, properties), |merged| (&merged.net, &merged.properties[..]));
+            assert!(verify_net(small).is_empty(), "{:?}", verify_net(small));
+            let limits = Limits::default();
+            let small_request = Request { net: small, properties: small_properties, fairness, limits };
+            let mut outcome = Explicit::default().check(&small_request, observer).remove(0);
+            if let Verdict::Violated(trace) = &mut outcome.verdict {
+                if let Some(merged) = &merged {
+                    *trace = merged.lift(net, trace).expect("a run of merged steps is one of single ones");
+                }
+                if let Some(cut) = &cut {
+                    *trace = cut.lift(request.net, trace).expect("a run of the slice is one of the model");
+                }
+            }
+            outcomes.push(outcome);
+        }
+        outcomes
+    }
+}
+
+/// In two halves, so that both cores have work.
+#[test]
+fn models_get_the_verdicts_of_the_reference() {
+    compare_models(Rng::test_seed(1));
+}
+
+#[test]
+fn more_models_get_the_verdicts_of_the_reference() {
+    compare_models(Rng::test_seed(1).wrapping_add(1_000_000));
+}
+
+fn compare_models(seed: u64) {
+    let n_models = number_from("PDNET_PROGRAMS", N_MODELS).div_ceil(2);
+    let (mut n_compared, mut n_large, mut n_violated, mut n_holds) = (0, 0, 0, 0);
+    for number in 0..n_models {
+        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+        let text = random_promela(&mut rng, &PromelaConfig::default());
+        let formula = random_promela_formula(&mut rng);
+        let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
+        let context = || format!("seed {seed}, model {number}: {formula} under {fairness:?}\n{text}");
+        let model = modelled(&text, &formula).unwrap_or_else(|error| panic!("{}\n{error}", context()));
+        let Some(graph) = ReachableGraph::build(&model.lowered.net, LIMIT) else {
+            n_large += 1;
+            continue;
+        };
+        let engines: [&dyn Engine; 5] = [
+            &PLAIN,
+            &Explicit::default(),
+            &Reduced { slices: true, merges: false },
+            &Reduced { slices: false, merges: true },
+            &Reduced { slices: true, merges: true },
+        ];
+        for (at, engine) in engines.iter().enumerate() {
+            let report = compare(*engine, &graph, &model.properties, fairness, at == 0)
+                .unwrap_or_else(|found| panic!("engine {at}, {}\n{found}", context()));
+            if at == 0 {
+                n_compared += 1;
+                n_violated += report.violated;
+                n_holds += report.holds;
+            }
+        }
+    }
+    let summary = format!("{n_compared} compared, {n_large} large, {n_violated} violated, {n_holds} hold");
+    report(&summary);
+    assert!(n_compared * 4 >= n_models * 3, "seed {seed}: {summary}");
+    assert!(n_violated * 4 > n_compared && n_holds * 4 > n_compared, "seed {seed}: {summary}");
+}
+
+#[expect(clippy::print_stderr, reason = "who asks for many models wants to know what was compared")]
+fn report(summary: &str) {
+    eprintln!("{summary}");
+}
+
+/// Assertions are steps that do nothing, so that SPIN's search for a formula stops at none.
+fn without_assertions(text: &str) -> String {
+    let is_assertion = |line: &str| line.trim_start().starts_with("assert(");
+    text.lines()
+        .map(|line| if is_assertion(line) { "\tskip;\n".to_owned() } else { format!("{line}\n") })
+        .collect()
+}
+
+fn answers(model: &Model) -> (Vec<bool>, u64) {
+    let net = &model.lowered.net;
+    let limits = Limits { states: Some(200_000), ..Limits::default() };
+    let request = Request { net, properties: &model.properties, fairness: Fairness::None, limits };
+    let outcomes = PLAIN.check(&request, &mut Silent);
+    let fails = outcomes.iter().map(|outcome| matches!(outcome.verdict, Verdict::Violated(_))).collect();
+    // A search of the whole space: a property that nothing breaks.
+    let kind = PropertyKind::NeverFires(Vec::new());
+    let all = [Property { name: "all".into(), text: "all".into(), class: "all", kind }];
+    let request = Request { net, properties: &all, fairness: Fairness::None, limits };
+    let stats = PLAIN.check(&request, &mut Silent).remove(0).stats;
+    (fails, stats.states_outside.unwrap_or(stats.states))
+}
+
+#[test]
+fn spin_says_the_same_of_models() {
+    let Some(spin) = Spin::find() else { return };
+    let seed = Rng::test_seed(5);
+    let n_models = number_from("PDNET_SPIN_MODELS", N_SPIN_MODELS);
+    let (mut n_compared, mut n_counted, mut n_violated, mut differ) = (0, 0, 0, Vec::new());
+    for number in 0..n_models {
+        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+        let text = random_promela(&mut rng, &PromelaConfig::default());
+        let formula = random_promela_formula(&mut rng);
+        let context = || format!("seed {seed}, model {number}: {formula}\n{text}");
+        let model = modelled(&text, &formula).unwrap_or_else(|error| panic!("{}\n{error}", context()));
+        if ReachableGraph::build(&model.lowered.net, LIMIT).is_none() {
+            continue;
+        }
+        let (fails, states) = answers(&model);
+        let options = ["-DSAFETY", "-DNOREDUCE"];
+        let runs = spin.verify(&text, &["-o3"], &options, &[&["-E"], &["-A"], &["-c0"]]);
+        let runs = runs.unwrap_or_else(|error| panic!("{}\n{error}", context()));
+        for (run, (what, fails)) in runs.iter().zip([("assertions", fails[0]), ("end states", fails[1])]) {
+            // A failed assertion ends a run here and not in SPIN, so that SPIN may find more ends.
+            let is_open = what == "end states" && fails != (run.errors > 0) && model_fails_assertion(&runs);
+            assert!(
+                fails == (run.errors > 0) || is_open,
+                "{what}: {} here: {fails}\n{}",
+                context(),
+                run.output
+            );
+            n_violated += usize::from(fails);
+        }
+        if !model_fails_assertion(&runs) {
+            n_counted += 1;
+            if runs[2].states != states {
+                differ.push(format!("{states} here, {} in SPIN: {}", runs[2].states, context()));
+            }
+        }
+        let calm = without_assertions(&text);
+        let model = modelled(&calm, &formula).unwrap_or_else(|error| panic!("{}\n{error}", context()));
+        let (fails, _) = answers(&model);
+        let asked = format!("{calm}ltl f {{ {formula} }}\n");
+        let runs = spin.verify(&asked, &["-o3"], &["-DNOREDUCE"], &[&["-a"]]);
+        if matches!(&runs, Err(error) if error.output.contains("unconditional self-loop")) {
+            // SPIN does not want it, and is right.
+            continue;
+        }
+        let runs = runs.unwrap_or_else(|error| panic!("{}\n{error}", context()));
+        assert_eq!(fails[2], runs[0].errors > 0, "formula: {}\n{}", context(), runs[0].output);
+        n_violated += usize::from(fails[2]);
+        n_compared += 1;
+    }
+    report(&format!(
+        "{n_compared} compared with SPIN, {n_violated} violated, {n_counted} counted, {} counts differ",
+        differ.len()
+    ));
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
+
+fn model_fails_assertion(runs: &[pdnet_testkit::SpinRun]) -> bool {
+    runs[0].errors > 0
+}
