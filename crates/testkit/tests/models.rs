@@ -11,7 +11,7 @@ use pdnet_check::{
 use pdnet_explicit::Explicit;
 use pdnet_front_promela::{LowerOptions, Lowered, load_text, lower, parse_formula};
 use pdnet_logic::Ltl;
-use pdnet_net::{Action, Expr, verify_net};
+use pdnet_net::{Action, Expr, Net, verify_net};
 use pdnet_reduce::{Method, agglomerate, slice};
 use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
 use pdnet_testkit::{PromelaConfig, ReachableGraph, Spin, compare, random_promela, random_promela_formula};
@@ -128,6 +128,7 @@ fn more_models_get_the_verdicts_of_the_reference() {
 fn compare_models(seed: u64) {
     let n_models = number_from("PDNET_PROGRAMS", N_MODELS).div_ceil(2);
     let (mut n_compared, mut n_large, mut n_violated, mut n_holds) = (0, 0, 0, 0);
+    let mut merged = Merged::default();
     for number in 0..n_models {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
         let text = random_promela(&mut rng, &PromelaConfig::default());
@@ -139,6 +140,7 @@ fn compare_models(seed: u64) {
             n_large += 1;
             continue;
         };
+        model.properties.iter().for_each(|property| merged.add(&model.lowered.net, property, fairness));
         let engines: [&dyn Engine; 5] = [
             &PLAIN,
             &Explicit::default(),
@@ -156,10 +158,31 @@ fn compare_models(seed: u64) {
             }
         }
     }
-    let summary = format!("{n_compared} compared, {n_large} large, {n_violated} violated, {n_holds} hold");
+    let summary =
+        format!("{n_compared} compared, {n_large} large, {n_violated} violated, {n_holds} hold; {merged:?}");
     report(&summary);
     assert!(n_compared * 4 >= n_models * 3, "seed {seed}: {summary}");
     assert!(n_violated * 4 > n_compared && n_holds * 4 > n_compared, "seed {seed}: {summary}");
+}
+
+/// What merging steps made of models.
+#[derive(Debug, Default)]
+struct Merged {
+    /// Properties for which steps were merged.
+    questions: usize,
+    /// At how many places, by each of the rules.
+    post: usize,
+    pre: usize,
+}
+
+impl Merged {
+    fn add(&mut self, net: &Net, property: &Property, fairness: Fairness) {
+        if let Some(merged) = agglomerate(net, std::slice::from_ref(property), fairness) {
+            self.questions += 1;
+            self.post += merged.post;
+            self.pre += merged.pre;
+        }
+    }
 }
 
 #[expect(clippy::print_stderr, reason = "who asks for many models wants to know what was compared")]
