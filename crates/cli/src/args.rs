@@ -17,6 +17,7 @@ Examples:
   pdnet check task.c --prp unreach-call.prp --format json --timeout 5m --memory 4G
   pdnet check task.yml --witness witness.yml     a task of SV-COMP, with a witness for other tools
   pdnet slice counter.c --ltl 'G(x < 3)'         what of it the answer depends on, and why
+  pdnet atomize model.pml -o merged.pml          a model with fewer interleavings, for SPIN
   pdnet net counter.c --format dot | dot -Tsvg > counter.svg
   pdnet promela counter.c -o counter.pml         the same program for SPIN
   pdnet automaton 'G(p -> F q)' --format hoa
@@ -66,6 +67,12 @@ pub(crate) enum Command {
     /// states and `ltl` blocks. Its first lines say how SPIN is run on it and what its messages mean. Properties come
     /// from where `check` takes them from. What Promela has no exact counterpart of is refused.
     Promela(PromelaArgs),
+    /// Write a Promela model with `atomic` around steps that can as well be one, so that SPIN has fewer states.
+    ///
+    /// Everything else is left as it is, comments and layout too. SPIN's answers about invalid end states,
+    /// assertions, cycles and formulas without X stay the same. A report says which statements were merged by which
+    /// rule, and why others were not: on standard output with --output, else on standard error.
+    Atomize(AtomizeArgs),
     /// Print the net of a program.
     Net(NetArgs),
     /// Print the automaton of a formula.
@@ -117,6 +124,11 @@ pub(crate) struct CheckArgs {
     /// property's name in its name (witness.deadlock.yml). If all hold, a correctness witness.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) witness: Option<PathBuf>,
+    /// Write the run that violates the first property of a Promela model to this file, as a trail for SPIN.
+    ///
+    /// `spin -t -k FILE -p MODEL` shows it.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) trail: Option<PathBuf>,
     /// Show how long each part of the way took: modelling, slicing, checking, and the number of states.
     #[arg(long, help_heading = "Output")]
     pub(crate) timings: bool,
@@ -336,6 +348,41 @@ pub(crate) struct PromelaArgs {
     /// Write to this file instead of standard output.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// `pdnet atomize`.
+#[derive(Debug, Args)]
+pub(crate) struct AtomizeArgs {
+    /// The model, in Promela.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Write the model to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// A formula that will be asked of the model, beside its `ltl` blocks; repeatable.
+    ///
+    /// What it looks at is not merged: locals and labels of processes.
+    #[arg(long, value_name = "FORMULA")]
+    pub(crate) ltl: Vec<String>,
+    /// Take it that the `never` claims of the model do not count steps.
+    ///
+    /// Without this, nothing is merged in a model that has some.
+    #[arg(long)]
+    pub(crate) trust_claims: bool,
+    /// Merge local steps also with a following step that waits for others.
+    ///
+    /// That makes fewer states without SPIN's partial order reduction, and often more with it.
+    #[arg(long)]
+    pub(crate) before_waits: bool,
+    /// A folder with files to include; repeatable.
+    #[arg(short = 'I', value_name = "DIR")]
+    pub(crate) include_dirs: Vec<PathBuf>,
+    /// Define a macro; repeatable. Verify the result with the same definitions.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    pub(crate) defines: Vec<String>,
+    /// Print no report.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 /// `pdnet automaton`.

@@ -52,6 +52,8 @@ pub(crate) struct Model {
     pub(crate) warnings: Vec<Diagnostic>,
     /// Why there is no net, where it was not waited for.
     pub(crate) missing: Option<StopReason>,
+    /// SPIN's numbers for the steps of transitions, for trails. Empty where the program is no model of SPIN.
+    pub(crate) spin_ids: Vec<(u32, Option<u32>)>,
 }
 
 /// The language of a program.
@@ -206,7 +208,7 @@ impl Modelling<'_> {
         };
         let properties = properties_of(&self.asked.common, &lowered)?;
         let Lowered { net, warnings, .. } = lowered;
-        Ok(Model { net: Arc::new(net), properties, warnings, missing })
+        Ok(Model { net: Arc::new(net), properties, warnings, missing, spin_ids: Vec::new() })
     }
 
     fn promela_model(
@@ -226,8 +228,8 @@ impl Modelling<'_> {
             Err(reason) => (models::no_net(n_atoms), Some(reason)),
         };
         let properties = models::properties(questions, &lowered);
-        let pdnet_front_promela::Lowered { net, warnings, .. } = lowered;
-        Ok(Model { net: Arc::new(net), properties, warnings, missing })
+        let pdnet_front_promela::Lowered { net, warnings, spin_ids, .. } = lowered;
+        Ok(Model { net: Arc::new(net), properties, warnings, missing, spin_ids })
     }
 }
 

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod atomize;
 mod automaton;
 mod bug;
 mod cache;
@@ -30,6 +31,7 @@ mod settle;
 mod slice;
 mod slicing;
 mod task;
+mod trail;
 mod units;
 mod witness;
 
@@ -66,6 +68,7 @@ fn run() -> ExitStatus {
     let result = match &cli.command {
         Command::Check(args) => pipeline::check(args, &mut session, engine::engine(&args.reduce).as_ref()),
         Command::Slice(args) => slice::print_slice(args, &mut session),
+        Command::Atomize(args) => atomize::print_atomized(args, &mut session),
         Command::Promela(args) => promela::print_promela(args, &mut session),
         Command::Net(args) => net::print_net(args, &mut session),
         Command::Automaton(args) => automaton::print_automaton(args, &mut session),

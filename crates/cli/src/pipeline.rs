@@ -26,6 +26,7 @@ use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
 use crate::slicing::{Answers, Settled, Slicing};
 use crate::task::{report_of, unexpected};
+use crate::trail::write_trail;
 use crate::witness::write_witnesses;
 
 /// Checks the properties of a program and prints the answers.
@@ -130,6 +131,9 @@ pub(crate) fn check(
     session.show(&unexpected(&report, &asked.common.questions));
     if let Some(path) = &args.witness {
         write_witnesses(path, &job, &asked.common, &report)?;
+    }
+    if let Some(path) = &args.trail {
+        write_trail(path, &model.net, &model.spin_ids, &report.results)?;
     }
     Ok(match report.overall() {
         Overall::True => ExitStatus::Success,

@@ -60,3 +60,18 @@ fn the_language_can_be_named() {
         command.arg("check").arg(&file).args(["--language", "promela"]).output().expect("pdnet runs");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn trails_name_processes_and_statements() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, trail) = (folder.path().join("model.pml"), folder.path().join("model.pml.trail"));
+    // The numbers are those of SPIN, which counts the elements of the text: two statements and the end of A, then B.
+    let model = "chan q = [0] of { byte }; byte x;\n\
+                 active proctype A() { q!1; x = 2 }\n\
+                 active proctype B() { q?x; assert(x == 2) }\n";
+    std::fs::write(&file, model).expect("a model");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pdnet"));
+    let output = command.arg("check").arg(&file).args(["--check", "assert", "--trail"]).arg(&trail).output();
+    assert_eq!(output.expect("pdnet runs").status.code(), Some(10));
+    assert_eq!(std::fs::read_to_string(&trail).expect("a trail"), "0:0:0\n1:1:3\n2:1:4\n");
+}

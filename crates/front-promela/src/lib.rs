@@ -8,6 +8,7 @@
 //! | `parser.rs` and below | from words to the tree, names resolved on the way |
 //! | `names.rs` | what names mean |
 //! | `places.rs` | places of statements that come out of macros |
+//! | `atomize.rs` and below | from Promela to Promela, with fewer interleavings |
 //! | `dump.rs` | the tree as text, for tests |
 //! | `tree.rs` | the model with names resolved; what the syntax makes and the lowering takes |
 //! | `lower.rs` and below | the tree to a net, and expressions of properties to atoms |
@@ -15,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+mod atomize;
 mod claim;
 mod dump;
 mod lexer;
@@ -26,6 +28,7 @@ mod places;
 mod preprocess;
 pub mod tree;
 
+pub use atomize::{AtomizeOptions, Atomized, ChannelFact, Kept, Merged, Rule, atomize, atomize_file};
 pub use claim::{ClaimAutomaton, claim_automaton};
 pub use dump::{dump, dump_expr};
 pub use load::{Loaded, Options, load, load_text, parse_formula};

@@ -159,8 +159,22 @@ impl<'m> Lower<'m> {
             files: map.files().map(|(_, file)| file.name.clone()).collect(),
             ..Net::default()
         };
+        // SPIN numbers the statements of claims, too, as they come in the text.
+        let before = |span: Span| {
+            let claims = model.claims.iter().filter(move |claim| claim.span.start < span.start);
+            claims.map(n_elements).sum::<u32>()
+        };
         let mut next_id = 0;
-        let graphs: Vec<Graph<'m>> = model.procs.iter().map(|proc| Graph::new(proc, &mut next_id)).collect();
+        let graphs: Vec<Graph<'m>> = model
+            .procs
+            .iter()
+            .map(|proc| {
+                let mut id = next_id + before(proc.span);
+                let graph = Graph::new(proc, &mut id);
+                next_id = id - before(proc.span);
+                graph
+            })
+            .collect();
         let graphs: IndexVec<Proc, Graph<'m>> = graphs.into();
         let max_processes = bound_on_processes(model, &graphs).unwrap_or(options.max_processes).clamp(1, 255);
         net.max_threads = max_processes;
@@ -575,6 +589,14 @@ fn apply_binary(op: BinaryOp, left: i64, right: i64) -> Option<i64> {
         NetExpr::Const(value) => Some(value),
         _ => None,
     }
+}
+
+/// How many elements a claim has.
+fn n_elements(claim: &crate::tree::Claim) -> u32 {
+    let mut count = 0;
+    let body = graph::Body { sequence: &claim.body, labels: &claim.labels, end: claim.span };
+    drop(Graph::of(body, &mut count));
+    count
 }
 
 /// Whether SPIN leaves a variable out of the state where nobody reads it: a global one that is no part of a structure.

@@ -75,7 +75,7 @@ impl<'m> Lower<'m> {
             }
             NodeKind::Basic(statement) => {
                 for &timeout in late(statement) {
-                    if timeout || self.can_do_alone(place, statement) {
+                    if timeout || self.can_do_alone(statement) {
                         self.add(place, action_of(statement), timeout, |step| step.execute(statement));
                     }
                 }
@@ -110,11 +110,10 @@ impl<'m> Lower<'m> {
     }
 
     /// Whether a statement can ever be executed by one process: a rendezvous cannot.
-    fn can_do_alone(&self, place: Place, statement: &StmtKind) -> bool {
+    fn can_do_alone(&self, statement: &StmtKind) -> bool {
         let (StmtKind::Send { channel, .. } | StmtKind::Receive { channel, .. }) = statement else {
             return true;
         };
-        let _ = place;
         let targets = self.channels.targets(self.model, channel);
         targets.nullable
             || targets.channels.iter().any(|&channel| {
