@@ -111,12 +111,14 @@ fn has_one_frame_each(net: &Net) -> bool {
 /// make some at depth 0, or to end its own thread.
 fn new_frames(net: &Net, data: &TransitionData) -> Option<Vec<Expr>> {
     let mut taken: Vec<[Expr; 2]> = Vec::new();
+    let mut from: Vec<Place> = Vec::new();
     let mut put: Vec<&Vec<Expr>> = Vec::new();
     for arc in &data.arcs {
         match arc {
             ArcData::Take { place, token } if net.is_frame_place(*place) => {
                 let [Pattern::Bind(thread), Pattern::Bind(depth)] = token[..] else { return None };
                 taken.push([Expr::Var(thread), Expr::Var(depth)]);
+                from.push(*place);
             }
             ArcData::Put { place, token } if net.is_frame_place(*place) => put.push(token),
             ArcData::Drain { place, to, .. } => {
@@ -129,6 +131,12 @@ fn new_frames(net: &Net, data: &TransitionData) -> Option<Vec<Expr>> {
             ArcData::Governed { .. } | ArcData::Governs { .. } => {}
         }
     }
+    let are_two = match (&from[..], &taken[..]) {
+        ([_], _) => true,
+        // One frame is not on two places. On one, it must be said that there are two.
+        ([first, second], [[own, _], [other, _]]) => first != second || are_unequal(data, own, other),
+        _ => false,
+    };
     let times = |token: &[Expr]| put.iter().filter(|other| other.as_slice() == token).count();
     let is_fine = match data.action.effect() {
         Effect::None => taken.iter().all(|token| times(token) == 1),
@@ -141,7 +149,17 @@ fn new_frames(net: &Net, data: &TransitionData) -> Option<Vec<Expr>> {
         _ => None,
     });
     let numbers = numbers.collect::<Option<Vec<Expr>>>()?;
-    is_fine.then_some(numbers)
+    (is_fine && are_two).then_some(numbers)
+}
+
+/// Whether the guard of a step says that two values differ.
+fn are_unequal(data: &TransitionData, left: &Expr, right: &Expr) -> bool {
+    let mut said = Vec::new();
+    data.guard.iter().for_each(|guard| conjuncts(guard, &mut said));
+    said.iter().any(|part| match part {
+        Expr::Binary(BinaryOp::Ne, _, one, other) => **one == *left && **other == *right,
+        _ => false,
+    })
 }
 
 /// The cell that a step reads a number from.

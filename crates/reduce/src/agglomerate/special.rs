@@ -19,9 +19,9 @@
 //!   all steps of a cycle are late, another late one is not enabled between h and f.) Nothing is put off in nets
 //!   with late steps: h would be enabled, and keep them from being so.
 //! - **Sections.** No step that is moved writes the cell that says who is in one. Who loses his section does so because
-//!   no step of *his* is enabled, which does not depend on t, partners aside. If t itself is in a section, nobody comes
-//!   between h and f, and f is enabled, so that the section is not lost between them. Steps are put off only where t
-//!   is in none ([`Special::may_own`]): it would lose it earlier.
+//!   no step of *his* is enabled, which does not depend on t, partners aside. Nobody enters one by h, a partner least of
+//!   all: t could not take f before he is through. If t itself is still in a section, nobody comes between h and f, and f
+//!   is enabled, so that the section is not lost between them. Steps are put off only where t is in none ([`Special::may_own`]): it would lose it earlier.
 //! - **Indivisible sequences.** Where the cell is not 0, the same thread goes on by its *first* step. Places where that
 //!   may be are left alone with all steps from them ([`Special::is_inside`]), so that these steps stay and keep their
 //!   order. It must be certain that a sequence never stops in the middle, or others would go on in it; else nothing is merged.
@@ -45,6 +45,7 @@ pub(crate) struct Special {
     /// A frame may stand here in an indivisible sequence.
     inside: IndexVec<Place, bool>,
     indivisible: Option<Place>,
+    atomic: Option<Place>,
     /// That a step is enabled can keep another from being enabled.
     disables: bool,
     /// There are late steps.
@@ -60,6 +61,7 @@ impl Special {
             owning: nowhere.clone(),
             inside: nowhere,
             indivisible: net.indivisible,
+            atomic: net.atomic,
             disables: net.has_priorities() || net.atomic_yields,
             late: net.transitions.iter().any(|data| data.late),
         };
@@ -118,6 +120,7 @@ impl Special {
     pub(crate) fn may_be_first(&self, data: &TransitionData, fair: bool) -> bool {
         data.source().is_some_and(|place| !self.inside[place])
             && self.indivisible.is_none_or(|cell| writes(data, cell).next().is_none())
+            && self.atomic.is_none_or(|cell| writes(data, cell).all(|value| *value == Expr::Const(0)))
             && !(fair && data.late)
     }
 }

@@ -36,7 +36,7 @@ impl Visible {
     /// - an atom that says whether nothing can move sees each of them, too;
     /// - that a thread is left behind while others go on may be true only between two steps that would be merged.
     ///
-    /// Of nets of processes, two formulas about deadlocks are understood, which do not ask when one comes:
+    /// Two formulas about deadlocks are understood, which do not ask when one comes:
     ///
     /// - `G !a` where a is that nothing can move and something else: that is looked at in deadlocks only;
     /// - `G F a` where a is something, or that nothing can move: a run that ends is no matter.
@@ -48,7 +48,7 @@ impl Visible {
     ) -> Option<Self> {
         let nothing = Looks { places: IndexVec::filled(false, net.places.len()), sets: Vec::new() };
         // Who waits for the end of a section that its owner never leaves may stand anywhere in a deadlock.
-        let knows_ends = of_processes && (net.atomic.is_none() || net.atomic_yields);
+        let knows_ends = net.atomic.is_none() || (of_processes && net.atomic_yields);
         let mut visible = Self {
             always: nothing.clone(),
             at_ends: nothing,
