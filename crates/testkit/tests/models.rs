@@ -197,7 +197,7 @@ const TRAPS: &[(&str, &str)] = &[
     // What may be put off must not be in the way of `timeout`.
     (
         "byte x;
-        active proctype p() { byte k; k = 1; (x == 1); x = 2 }
+        active proctype p() { byte k; k = 1; k = 2; (x == 1); x = k }
         active proctype q() { timeout; x = 1 }",
         "<> (x == 2)",
     ),
