@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | `visible` | what properties see, and which of them allow it |
 //! | `ground` | what both rules look at |
+//! | `processes` | what is a process's own where numbers of threads are given again |
+//! | `special` | steps that are more, or less, than their arcs say, and when they can be merged |
 //! | `post` | post-agglomeration, with the reason why nothing is lost |
 //! | `pre` | pre-agglomeration, with the reason why nothing is lost |
 //! | `compose` | one transition of two |
@@ -14,14 +16,17 @@ mod ground;
 mod lift;
 mod post;
 mod pre;
+mod processes;
+mod special;
 mod visible;
 
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{Fairness, Property, PropertyKind};
-use pdnet_net::{ArcData, Effect, Net, Place, PlaceForm, Transition};
+use pdnet_net::{ArcData, Effect, Flow, Net, Place, PlaceForm, Transition};
 
 use self::compose::{Composed, Lead, Part, Step};
 use self::ground::Ground;
+use self::special::Special;
 use self::visible::Visible;
 
 /// At one place, merging may make so many transitions more than there were.
@@ -49,18 +54,19 @@ pub struct Agglomerated {
 /// The properties are answered together. Slicing comes first: what it cuts need not be merged.
 #[must_use]
 pub fn agglomerate(net: &Net, properties: &[Property], fairness: Fairness) -> Option<Agglomerated> {
-    // What a step is in other nets, the rules do not know.
-    if !net.is_plain() || net.reuses_threads() {
+    let of_processes = !net.is_plain() || net.reuses_threads();
+    let special = if of_processes { Some(Special::new(net, &Flow::new(net))?) } else { None };
+    let visible = Visible::new(net, properties, fairness, of_processes)?;
+    if of_processes && visible.races {
         return None;
     }
-    let visible = Visible::new(net, properties, fairness)?;
     let after_post = {
-        let ground = Ground::new(net, &visible)?;
+        let ground = Ground::new(net, &visible, special.as_ref())?;
         merge_after(&ground)
     };
     let watched = after_post.watched(&visible);
     let visible = visible.watching(watched);
-    let merged = match Ground::new(&after_post.net, &visible) {
+    let merged = match Ground::new(&after_post.net, &visible, special.as_ref()) {
         Some(ground) => merge_before(&ground).on(&after_post),
         None => after_post,
     };
@@ -261,6 +267,9 @@ fn merge_after(ground: &Ground<'_>) -> Merged {
             candidate.target == Some(between.place)
                 && candidate.source != between.place
                 && candidate.step.data.action.effect() == Effect::None
+                && ground.special.is_none_or(|special| {
+                    special.may_be_first(&candidate.step.data, ground.visible.fair)
+                })
                 // What is no access alone would become one together with the end of the thread.
                 && (candidate.step.data.action.is_access() || !ground.visible.races)
                 && candidate.step.parts.iter().all(|part| !ground.visible.watched[part.transition])
@@ -293,7 +302,7 @@ fn merge_after(ground: &Ground<'_>) -> Merged {
     let (mut reduced, parts) = workshop.finish(|_, step| is_left[step.parts[0].transition]);
     // Merged accesses are in no race, and must not look as if they were.
     for place in net.places.indices() {
-        reduced.places[place].memory &= !(ground.visible.races && ground.protection.is_race_free(place));
+        reduced.places[place].memory &= !(ground.visible.races && ground.is_race_free(place));
     }
     Merged { net: reduced, parts, delayed: Vec::new(), post: n_places, pre: 0 }
 }

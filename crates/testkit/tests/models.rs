@@ -11,7 +11,7 @@ use pdnet_check::{
 use pdnet_explicit::Explicit;
 use pdnet_front_promela::{LowerOptions, Lowered, load_text, lower, parse_formula};
 use pdnet_logic::Ltl;
-use pdnet_net::{Action, Expr, verify_net};
+use pdnet_net::{Action, Expr, Net, verify_net};
 use pdnet_reduce::{Method, agglomerate, slice};
 use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
 use pdnet_testkit::{PromelaConfig, ReachableGraph, Spin, compare, random_promela, random_promela_formula};
@@ -135,6 +135,7 @@ fn more_models_get_the_verdicts_of_the_reference() {
 fn compare_models(seed: u64) {
     let n_models = number_from("PDNET_PROGRAMS", N_MODELS).div_ceil(2);
     let (mut n_compared, mut n_large, mut n_violated, mut n_holds) = (0, 0, 0, 0);
+    let mut merged = Merged::default();
     for number in 0..n_models {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
         let text = random_promela(&mut rng, &PromelaConfig::default());
@@ -146,6 +147,7 @@ fn compare_models(seed: u64) {
             n_large += 1;
             continue;
         };
+        model.properties.iter().for_each(|property| merged.add(&model.lowered.net, property, fairness));
         let engines: [&dyn Engine; 5] = [
             &PLAIN,
             &Explicit::default(),
@@ -163,10 +165,101 @@ fn compare_models(seed: u64) {
             }
         }
     }
-    let summary = format!("{n_compared} compared, {n_large} large, {n_violated} violated, {n_holds} hold");
+    let summary =
+        format!("{n_compared} compared, {n_large} large, {n_violated} violated, {n_holds} hold; {merged:?}");
     report(&summary);
     assert!(n_compared * 4 >= n_models * 3, "seed {seed}: {summary}");
+    let asked = 3 * n_compared;
+    assert!(merged.questions * 4 > asked * 3 && merged.pre > n_compared, "seed {seed}: {summary}");
     assert!(n_violated * 4 > n_compared && n_holds * 4 > n_compared, "seed {seed}: {summary}");
+}
+
+/// Models in which careless merging gives the wrong answer, or a run that is none.
+const TRAPS: &[(&str, &str)] = &[
+    // The partner is in an atomic sequence when they have met: the sender cannot go on at once.
+    (
+        "chan r = [0] of { byte };
+        byte x;
+        active proctype p() { byte k; r!1; k = 1; k = 2; x = k }
+        active proctype q() { byte y; atomic { r?y; x = 1; x = 3 } }",
+        "<> (x == 3)",
+    ),
+    // While the other is not yet there, the sender's `else` is taken; if he always were, it would not.
+    (
+        "chan r = [0] of { byte };
+        byte x;
+        active proctype p() { if :: r!1 :: else -> x = 2 fi }
+        active proctype q() { byte y; byte k; k = 1; k = 2; r?y; x = y }",
+        "[] (x != 2)",
+    ),
+    // Who waits for the other loses his atomic sequence, and a third one comes between.
+    (
+        "chan r = [0] of { byte };
+        byte x;
+        active proctype p() { atomic { x = 1; r!1; x = 2 } }
+        active proctype q() { byte y; byte k; k = 1; k = 2; r?y }
+        active proctype s() { assert(x != 1) }",
+        "[] (x != 2)",
+    ),
+    // What may be put off must not be in the way of `timeout`.
+    (
+        "byte x;
+        active proctype p() { byte k; k = 1; k = 2; (x == 1); x = k }
+        active proctype q() { timeout; x = 1 }",
+        "<> (x == 2)",
+    ),
+    // A process that is blocked at a valid end is not to be taken for one before it.
+    (
+        "byte x;
+        active proctype p() { byte k; k = 1; end: (x == 1) }",
+        "[] (x == 0)",
+    ),
+    // A number that is given again: the new process begins anew.
+    (
+        "byte x;
+        proctype child() { byte k; k = k + 1; k = k + 1; x = k }
+        init { run child(); (_nr_pr == 1); run child(); (_nr_pr == 1); assert(x == 2) }",
+        "[] (x < 3)",
+    ),
+];
+
+#[test]
+fn traps_for_merging() {
+    for (text, formula) in TRAPS {
+        let model = modelled(text, formula).unwrap_or_else(|error| panic!("{text}\n{error}"));
+        let graph = ReachableGraph::build(&model.lowered.net, LIMIT).expect("a small model");
+        let mut merged = Merged::default();
+        for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+            model.properties.iter().for_each(|property| merged.add(&model.lowered.net, property, fairness));
+            for slices in [false, true] {
+                let engine = Reduced { slices, merges: true };
+                if let Err(found) = compare(&engine, &graph, &model.properties, fairness, false) {
+                    panic!("{fairness:?}\n{text}\n{found}");
+                }
+            }
+        }
+        assert!(merged.questions > 0, "nothing is merged in\n{text}");
+    }
+}
+
+/// What merging steps made of models.
+#[derive(Debug, Default)]
+struct Merged {
+    /// Properties for which steps were merged.
+    questions: usize,
+    /// At how many places, by each of the rules.
+    post: usize,
+    pre: usize,
+}
+
+impl Merged {
+    fn add(&mut self, net: &Net, property: &Property, fairness: Fairness) {
+        if let Some(merged) = agglomerate(net, std::slice::from_ref(property), fairness) {
+            self.questions += 1;
+            self.post += merged.post;
+            self.pre += merged.pre;
+        }
+    }
 }
 
 #[expect(clippy::print_stderr, reason = "who asks for many models wants to know what was compared")]

@@ -228,6 +228,15 @@ fn makes_frame(net: &Net, data: &TransitionData) -> bool {
     data.arcs.iter().any(is_new)
 }
 
+/// Whether a step puts one frame, the one that moves, and no other token.
+pub(crate) fn moves_one_frame(data: &TransitionData) -> bool {
+    let mut puts = data.arcs.iter().filter_map(|arc| match arc {
+        ArcData::Put { token, .. } => Some(token),
+        _ => None,
+    });
+    puts.next().is_some_and(|token| is_frame(token)) && puts.next().is_none()
+}
+
 /// Whether a token is the frame that moves.
 pub(crate) fn is_frame(token: &[Expr]) -> bool {
     token == [Expr::Var(TransitionData::thread_var()), Expr::Var(TransitionData::depth_var())]

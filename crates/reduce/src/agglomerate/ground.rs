@@ -7,7 +7,33 @@ use pdnet_net::{
 };
 
 use super::compose::is_frame;
+use super::processes::Processes;
+use super::special::Special;
 use super::visible::Visible;
+
+/// What is out of the reach of others.
+enum Shelters {
+    /// In a net whose steps are what their arcs say.
+    Program(Box<Protection>),
+    /// In others.
+    Processes(Processes),
+}
+
+impl Shelters {
+    fn of(&self, at: Place, cell: Place, key: &[Expr], writes: bool) -> Option<Shelter> {
+        match self {
+            Self::Program(protection) => protection.of(at, cell, key, writes),
+            Self::Processes(processes) => processes.of(cell, writes),
+        }
+    }
+
+    fn program(&self) -> Option<&Protection> {
+        match self {
+            Self::Program(protection) => Some(protection),
+            Self::Processes(_) => None,
+        }
+    }
+}
 
 /// A net, seen by a rule.
 pub(crate) struct Ground<'a> {
@@ -15,17 +41,22 @@ pub(crate) struct Ground<'a> {
     pub(crate) visible: &'a Visible,
     pub(crate) flow: Flow,
     pub(crate) impossible: IndexVec<Transition, bool>,
-    pub(crate) protection: Protection,
+    protection: Shelters,
+    /// What steps are beside their arcs; none where they are what their arcs say.
+    pub(crate) special: Option<&'a Special>,
     /// Places of frames that only the steps take from that begin there, and that nothing else looks at.
     through: IndexVec<Place, bool>,
 }
 
 impl<'a> Ground<'a> {
     /// None where the net is none of those that the rules understand.
-    pub(crate) fn new(net: &'a Net, visible: &'a Visible) -> Option<Self> {
+    pub(crate) fn new(net: &'a Net, visible: &'a Visible, special: Option<&'a Special>) -> Option<Self> {
         let flow = Flow::new(net);
         let impossible = impossible(net);
-        let protection = Protection::new(net, &flow, &impossible)?;
+        let protection = match special {
+            None => Shelters::Program(Box::new(Protection::new(net, &flow, &impossible)?)),
+            Some(_) => Shelters::Processes(Processes::new(net)?),
+        };
         let mut through: IndexVec<Place, bool> =
             net.places.indices().map(|place| net.is_frame_place(place) && !visible.sees(place)).collect();
         for (transition, data) in net.transitions.iter_enumerated() {
@@ -42,7 +73,18 @@ impl<'a> Ground<'a> {
                 }
             }
         }
-        Some(Self { net, visible, flow, impossible, protection, through })
+        Some(Self { net, visible, flow, impossible, protection, special, through })
+    }
+
+    /// Whether the steps from a place are such that one of them can be merged with the one before it, as far as that is
+    /// not about their arcs: whether they are enabled depends on their arcs alone.
+    pub(crate) fn depends_on_arcs(&self, place: Place) -> bool {
+        let Some(special) = self.special else { return true };
+        let is_plain = |&transition: &Transition| {
+            let data = &self.net.transitions[transition];
+            data.rank == 0 && !data.late
+        };
+        !special.is_inside(place) && self.steps(place).iter().all(is_plain)
     }
 
     /// Whether a place of frames may vanish between two steps.
@@ -79,7 +121,7 @@ impl<'a> Ground<'a> {
         let is_sheltered = |place: Place| {
             !self.net.is_frame_place(place)
                 && !is_special(place)
-                && self.protection.shelters_tokens(at, place)
+                && self.protection.program().is_some_and(|program| program.shelters_tokens(at, place))
         };
         data.arcs.iter().enumerate().all(|(number, arc)| match arc {
             ArcData::Take { place, .. } => number == 0 || is_sheltered(*place),
@@ -111,7 +153,8 @@ impl<'a> Ground<'a> {
         };
         let is_quiet = |place: Place| {
             let is_end = Some(place) == net.done || Some(place) == net.ended;
-            let is_touched = is_of_frames(place) && !self.protection.is_own(place);
+            let is_touched = is_of_frames(place)
+                && !self.protection.program().is_some_and(|program| program.is_own(place));
             let matters = is_end || is_of_frames(place) || net.is_frame_place(place);
             !(is_touched || matters && self.visible.sees(place))
         };
@@ -125,6 +168,7 @@ impl<'a> Ground<'a> {
             !drains && (Some(arc.place()) != net.done || asks_only(arc))
         });
         net.done.is_some()
+            && self.special.is_none()
             && net.atomic.is_none()
             && !self.visible.fair
             && is_final
@@ -196,12 +240,16 @@ impl<'a> Ground<'a> {
         })
     }
 
+    /// Whether no two threads can race for the cells of a place.
+    pub(crate) fn is_race_free(&self, place: Place) -> bool {
+        self.protection.program().is_some_and(|program| program.is_race_free(place))
+    }
+
     /// Whether an access can be made together with the step before it although races are looked for: inside of an
     /// atomic section it may race with one outside.
     fn may_merge(&self, at: Place, place: Place, key: &[Expr]) -> bool {
         let in_section = self.protection.of(at, place, key, true) == Some(Shelter::Section);
-        !(self.visible.races && in_section && self.net.places[place].memory)
-            || self.protection.is_race_free(place)
+        !(self.visible.races && in_section && self.net.places[place].memory) || self.is_race_free(place)
     }
 }
 

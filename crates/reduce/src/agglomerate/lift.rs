@@ -1,8 +1,8 @@
 //! A run of a net with merged steps as a run of the net before, step by step.
 
 use pdnet_base::{Idx as _, IndexVec};
-use pdnet_check::{PropertyKind, Trace, TraceEnd};
-use pdnet_net::{Firing, Interpreter, Marking, Net, Race, Successor, Transition};
+use pdnet_check::{Property, PropertyKind, Trace, TraceEnd};
+use pdnet_net::{Expr, Firing, Interpreter, Marking, Net, Race, Successor, Transition};
 
 use super::Agglomerated;
 use crate::LiftError;
@@ -41,8 +41,7 @@ impl Agglomerated {
         }
         match &trace.end {
             TraceEnd::Any => {
-                let looks_for_deadlocks =
-                    self.properties.iter().any(|property| matches!(property.kind, PropertyKind::NoDeadlock));
+                let looks_for_deadlocks = self.properties.iter().any(asks_for_deadlocks);
                 if looks_for_deadlocks && !interpreter.is_deadlock(&lift.marking) {
                     // Everybody goes to where he is blocked, if that is what the run is about.
                     let (marking, n_steps) = (lift.marking.clone(), lift.steps.len());
@@ -96,6 +95,21 @@ impl Agglomerated {
         let part = &self.parts[firing.transition][0];
         let value = |var: &Option<pdnet_net::Var>| var.map_or(0, |var| firing.binding[var.index()]);
         Firing { transition: part.transition, binding: part.vars.iter().map(value).collect() }
+    }
+}
+
+/// Whether a deadlock may break a property.
+fn asks_for_deadlocks(property: &Property) -> bool {
+    match &property.kind {
+        PropertyKind::NoDeadlock => true,
+        PropertyKind::Ltl { atoms, .. } | PropertyKind::Never { atoms, .. } => {
+            let mut asks = false;
+            for atom in atoms {
+                atom.expr.walk(&mut |expr| asks |= *expr == Expr::Deadlock);
+            }
+            asks
+        }
+        PropertyKind::NeverFires(_) | PropertyKind::NoRace | PropertyKind::NoPartialDeadlock => false,
     }
 }
 

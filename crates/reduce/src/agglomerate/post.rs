@@ -23,6 +23,9 @@
 //! that others can interfere with, are not merged. They stay, and so does p: beside *hf* for every f that is merged there
 //! is *h before g* for every g that is not, which is h where the guard of g is true afterwards.
 //!
+//! In nets of processes, a step of F touches its thread's own cells only, and what is to be said of steps that are more than
+//! their arcs stands in [`super::special`].
+//!
 //! # Why nothing is lost
 //!
 //! Let σ be a run of the net and h a step of it to p by a frame of thread t. The next step of t, if there is one, is a step
@@ -50,7 +53,7 @@
 use pdnet_base::IndexVec;
 use pdnet_net::{Effect, Expr, Place, Shelter, Transition, TransitionData};
 
-use super::compose::target;
+use super::compose::{moves_one_frame, target};
 use super::ground::{Ground, without_cycles};
 
 /// A place between steps that are merged.
@@ -82,6 +85,7 @@ fn at(ground: &Ground<'_>, place: Place, ends_are_quiet: bool) -> Option<Between
     let steps = ground.steps(place);
     let data = |transition: Transition| &ground.net.transitions[transition];
     if !ground.is_through(place)
+        || !ground.depends_on_arcs(place)
         || !(ground.flow.is_total(ground.net, place) || is_certain_end(ground, place, &steps))
     {
         return None;
@@ -130,7 +134,11 @@ fn is_merged(
         && target(ground.net, data).is_some_and(|target| target != place);
     (goes_on || may_end)
         && !ground.visible.watched[transition]
-        && !ground.visible.sees_step(data)
+        && !ground.visible.sees_step(ground.net, data)
+        && ground.special.is_none_or(|special| {
+            let leads = target(ground.net, data).is_some_and(|target| special.may_lead_to(target, fair));
+            leads && ground.moves_only_frames(data) && moves_one_frame(data)
+        })
         && ground.tokens_are_sheltered(place, data)
         && ground.writes_are_sheltered(place, data, is_sheltered)
 }

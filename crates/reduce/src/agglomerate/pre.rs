@@ -13,6 +13,8 @@
 //!   on behind it cannot do anything else instead. Taking a lock is therefore no step of H: who holds a lock and waits
 //!   for another one is in the way of others.
 //!
+//! What is to be said of steps that are more than their arcs stands in [`super::special`].
+//!
 //! # Why nothing is lost
 //!
 //! Let σ be a run and h a step of H in it, by thread t. The next step of t, if there is one, is a step f of F. What other
@@ -32,9 +34,9 @@
 //!   put off where they are asked for.
 
 use pdnet_base::IndexVec;
-use pdnet_net::{ArcData, Effect, Place, Shelter, Transition, TransitionData};
+use pdnet_net::{Effect, Place, Shelter, Transition, TransitionData};
 
-use super::compose::{is_frame, target};
+use super::compose::{moves_one_frame, target};
 use super::ground::{Ground, without_cycles};
 
 /// The steps that can be put off, with the place that each leads to, places behind which others are put off first.
@@ -47,7 +49,7 @@ pub(crate) struct Delayed {
 pub(crate) fn find(ground: &Ground<'_>) -> Delayed {
     let net = ground.net;
     let mut is_delayed = IndexVec::filled(false, net.transitions.len());
-    if !ground.visible.races {
+    if !ground.visible.races && ground.special.is_none_or(|special| !special.late) {
         for place in net.places.indices().filter(|&place| is_start(ground, place)) {
             for transition in ground.steps(place) {
                 is_delayed[transition] = may_wait(ground, place, transition, &net.transitions[transition]);
@@ -79,6 +81,9 @@ fn is_start(ground: &Ground<'_>, place: Place) -> bool {
             && ground.reads_are_stable(place, data, |_| true)
     };
     ground.is_through(place)
+        && !ground.visible.sees_at_end(place)
+        && ground.depends_on_arcs(place)
+        && ground.special.is_none_or(|special| !special.may_own(place))
         && steps.iter().all(is_fixed)
         && (steps.len() == 1 || ground.flow.is_exclusive(ground.net, place))
 }
@@ -88,16 +93,16 @@ fn may_wait(ground: &Ground<'_>, place: Place, transition: Transition, data: &Tr
         Shelter::Alone | Shelter::Own | Shelter::Fixed | Shelter::Locked | Shelter::Section => true,
         Shelter::Lock | Shelter::SectionItself => false,
     };
-    let n_puts =
-        data.arcs.iter().filter(|arc| matches!(arc, ArcData::Put { token, .. } if is_frame(token))).count();
-    let makes_none =
-        data.arcs.iter().all(|arc| !matches!(arc, ArcData::Put { token, .. } if !is_frame(token)));
+    // In a deadlock, the frame may stand behind the step or, if it is put off, before it.
+    let may_vanish = |end: Place| ground.is_through(end) && !ground.visible.sees_at_end(end);
     data.action.effect() == Effect::None
         && !ground.visible.watched[transition]
-        && !ground.visible.sees_step(data)
-        && n_puts == 1
-        && makes_none
-        && target(ground.net, data).is_some_and(|target| target != place && ground.is_through(target))
+        && !ground.visible.sees_last_step(ground.net, data)
+        && moves_one_frame(data)
+        && target(ground.net, data).is_some_and(|target| target != place && may_vanish(target))
+        && ground
+            .special
+            .is_none_or(|special| target(ground.net, data).is_some_and(|target| !special.is_inside(target)))
         && ground.moves_only_frames(data)
         && ground.writes_are_sheltered(place, data, is_sheltered)
 }
