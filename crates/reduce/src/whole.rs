@@ -2,7 +2,7 @@
 
 use pdnet_base::IndexVec;
 use pdnet_check::Property;
-use pdnet_net::{Net, Place, Transition, Var};
+use pdnet_net::{ArcData, Net, Place, PlaceForm, Transition, Var};
 
 use crate::Slice;
 use crate::keep::{Kept, Mode, Reason};
@@ -13,7 +13,30 @@ use crate::keep::{Kept, Mode, Reason};
 /// indivisible sequence; and what a partner does is on no control arc. Nor do the arguments about the ends of threads
 /// know that a number may be given again.
 pub(crate) fn keeps_all(net: &Net) -> bool {
-    !net.is_plain() || net.reuses_threads()
+    !net.is_plain() || net.reuses_threads() || has_dead_end(net)
+}
+
+/// Whether a frame can come to a place that no step takes it from. Such a place is no statement, so that nothing
+/// could be kept of it, and yet who is there is stuck. Programs have none: what blocks them is a step.
+fn has_dead_end(net: &Net) -> bool {
+    let mut is_left: IndexVec<Place, bool> = IndexVec::filled(false, net.places.len());
+    let mut is_entered = is_left.clone();
+    for arc in net.transitions.iter().flat_map(|data| &data.arcs) {
+        match arc {
+            ArcData::Take { place, .. } => is_left[*place] = true,
+            ArcData::Put { place, .. } => is_entered[*place] = true,
+            ArcData::Drain { place, to, .. } => {
+                is_left[*place] = true;
+                is_entered[*to] = true;
+            }
+            ArcData::Test { .. } | ArcData::Inhibit { .. } | ArcData::Read { .. } | ArcData::Write { .. } => {
+            }
+            ArcData::Governed { .. } | ArcData::Governs { .. } => {}
+        }
+    }
+    let is_marked = |place: Place| matches!(&net.places[place].form, PlaceForm::Tokens { initial } if !initial.is_empty());
+    let frames = net.places.indices().filter(|&place| net.is_frame_place(place));
+    frames.into_iter().any(|place| !is_left[place] && (is_entered[place] || is_marked(place)))
 }
 
 /// The slice that has everything.
