@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use pdnet_base::IndexVec;
-use pdnet_net::{Expr, Firing, Race, Transition};
+use pdnet_net::{Expr, Firing, Net, Race, Transition};
 use pdnet_space::{
     Ample, Compiled, Forget, Observed, Outcome, Races, State, StateId, StateStore, Step, Successors,
     Unsupported,
@@ -25,8 +25,18 @@ pub(crate) fn reduction<'e>(
     if looks_for_deadlocks {
         observed.add_deadlock();
     }
-    let are_fit = properties.into_iter().all(|atoms| observed.add_atoms(atoms));
+    let are_fit = properties.into_iter().all(|atoms| {
+        !atoms.iter().any(|atom| looks_at_lost_sections(model.net, atom)) && observed.add_atoms(atoms)
+    });
     if model.reduces && are_fit { Ample::new(model.net, &observed) } else { None }
+}
+
+/// Whether an atom looks at who is in an atomic section, where sections are lost by who cannot move: that changes in
+/// steps whose arcs do not say so.
+fn looks_at_lost_sections(net: &Net, atom: &Expr) -> bool {
+    let mut looks = false;
+    atom.walk(&mut |part| looks |= matches!(part, Expr::Cell(place, _) if Some(*place) == net.atomic));
+    looks && net.atomic_yields
 }
 
 /// A generator of successors that leaves out what the reduction allows to leave out: other threads' steps
