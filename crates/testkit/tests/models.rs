@@ -313,6 +313,10 @@ fn spin_says_the_same_of_models() {
         let Some((fails, states)) = answers(&model) else { continue };
         let options = ["-DSAFETY", "-DNOREDUCE"];
         let runs = spin.verify(&text, &["-o3"], &options, &[&["-E"], &["-A"], &["-c0"]]);
+        if matches!(&runs, Err(error) if error.output.contains("max search depth too small")) {
+            // SPIN follows a loop inside of an atomic sequence forever.
+            continue;
+        }
         let runs = runs.unwrap_or_else(|error| panic!("{}\n{error}", context()));
         for (run, (what, fails)) in runs.iter().zip([("assertions", fails[0]), ("end states", fails[1])]) {
             // A failed assertion ends a run here and not in SPIN, so that SPIN may find more ends.
@@ -336,8 +340,9 @@ fn spin_says_the_same_of_models() {
         let Some((fails, _)) = answers(&model) else { continue };
         let asked = format!("{calm}ltl f {{ {formula} }}\n");
         let runs = spin.verify(&asked, &["-o3"], &["-DNOREDUCE"], &[&["-a"]]);
-        if matches!(&runs, Err(error) if error.output.contains("unconditional self-loop")) {
-            // SPIN does not want it, and is right.
+        if matches!(&runs, Err(error) if ["unconditional self-loop", "max search depth"].iter().any(|text| error.output.contains(text)))
+        {
+            // SPIN does not want it, or follows a loop inside of an atomic sequence forever.
             continue;
         }
         let runs = runs.unwrap_or_else(|error| panic!("{}\n{error}", context()));
