@@ -15,7 +15,11 @@ pub(crate) fn print_atomized(args: &AtomizeArgs, session: &mut Session) -> Resul
         defines: args.defines.clone(),
         ..Options::default()
     };
-    let atomize_options = AtomizeOptions { trust_claims: args.trust_claims, before_waits: args.before_waits };
+    let atomize_options = AtomizeOptions {
+        trust_claims: args.trust_claims,
+        before_waits: args.before_waits,
+        no_fairness: false,
+    };
     let made = atomize_file(&mut session.map, &args.model, &options, &args.ltl, atomize_options);
     let (_, made, warnings) = made.map_err(refused)?;
     session.show(&warnings);

@@ -12,6 +12,10 @@
 //! | `pre.rs` | statements that wait for the next step |
 //! | `guard.rs` | choices that nobody else can change |
 //! | `channel.rs` | who uses a channel, and whether there is always room |
+//! | `instances.rs` | which processes there are, and which channels they have |
+//! | `tokens.rs` | what processes take and give back |
+//! | `repeat.rs` | loops that are sure to end |
+//! | `order.rs` | what a merged sequence costs SPIN's partial order reduction |
 //! | `region.rs` | the shape of a merged sequence; selections |
 //! | `facts.rs` | what is asked of the whole model |
 //! | `plan.rs` | goes through the proctypes and picks sequences |
@@ -29,12 +33,16 @@ mod edit;
 mod facts;
 mod file;
 mod guard;
+mod instances;
 mod local;
+mod order;
 mod plan;
 mod post;
 mod pre;
 mod region;
+mod repeat;
 mod report;
+mod tokens;
 
 use pdnet_base::FxHashSet;
 use pdnet_source::{Diagnostic, File, SourceMap, Span};
@@ -56,6 +64,8 @@ pub struct AtomizeOptions {
     /// Merge local steps also with a following step that waits for others, such as a condition on globals. That is as
     /// right as the rest; it makes fewer states without partial order reduction, and often more with it.
     pub before_waits: bool,
+    /// Weak fairness will not be asked for (`pan -f`). It matters only where cycles are looked for.
+    pub no_fairness: bool,
 }
 
 /// A model with fewer interleavings.
@@ -145,7 +155,7 @@ pub fn atomize(
     if let Some(reason) = obstacle(model, formulas, &loaded.warnings, options.trust_claims) {
         return Ok(unchanged(reason));
     }
-    let facts = Facts::new(model, formulas);
+    let facts = Facts::new(model, formulas, options.no_fairness);
     if facts.channels.else_beside_rendezvous {
         return Ok(unchanged("an `else` or `unless` asks whether a rendezvous is possible".to_owned()));
     }
@@ -182,7 +192,7 @@ pub fn atomize(
         }
     };
     let mut channels = plan.promises;
-    for (var, messages, capacity) in facts.channels.roomy(model) {
+    for (var, messages, capacity) in facts.channels.roomy() {
         let channel = model.vars[var].name.clone();
         channels.push(ChannelFact::Sufficient { channel, messages, capacity });
     }

@@ -117,7 +117,7 @@ impl Work<'_, '_, '_> {
     /// Puts in `xr` and `xs` where they are true and not said yet.
     fn promises(&mut self) {
         let facts = self.planner.facts;
-        for (proc, kind, var) in facts.channels.promises(facts.model) {
+        for (proc, kind, var) in facts.promises.iter().copied() {
             self.proc = proc;
             let Some(first) = self.data().body.first() else { continue };
             let label = first.labels.first().map(|&label| self.data().labels[label].span);
@@ -266,8 +266,14 @@ impl Work<'_, '_, '_> {
                 }
             };
             n_steps += flow.n_steps;
-            let alone = at == from && !matches!(stmt.kind, StmtKind::If(_) | StmtKind::Block(_));
-            if n_steps > 1 && !alone && self.can_end(sequence, at, flow.phase, around) {
+            let alone =
+                at == from && !matches!(stmt.kind, StmtKind::If(_) | StmtKind::Do(_) | StmtKind::Block(_));
+            if n_steps > 1
+                && !alone
+                && self.can_end(sequence, at, flow.phase, around)
+                && (self.planner.before_waits
+                    || !self.planner.facts.costs_order(self.proc, &sequence[from..=at]))
+            {
                 best = Some(Region { end: at + 1, rules: walker.rules.clone() });
             }
             match flow.phase {

@@ -9,7 +9,7 @@
 //! reached only by delayed steps, for they could as well have been done later; nor at one from which only advanced
 //! steps lead on, for they could as well have been done before what the others did.
 //!
-//! What must not be inside: a loop (it may never end), a label that somebody jumps to or looks at, `unless`, a send that
+//! What must not be inside: a loop that may never end ([`super::repeat`]), a label that somebody jumps to or looks at, `unless`, a send that
 //! may be a rendezvous but as the last step (SPIN then passes the privilege on to the receiver), a `timeout` behind
 //! another step.
 
@@ -57,8 +57,12 @@ pub enum Rule {
     Existing,
     /// Section 3.2, "i0 is followed by non blocking statements": it follows at once.
     Post,
+    /// The same of a send, a receive or giving back that nobody can prevent.
+    PostShared,
     /// Section 3.2, 4: all alternatives of the selection are merged, and so is the whole.
     Selection,
+    /// The same of a loop that is sure to end.
+    Repetition,
 }
 
 /// Why a statement cannot be part of a merged sequence.
@@ -125,7 +129,7 @@ impl Walker<'_, '_> {
                 Err(reason) => refuse(reason),
             },
             StmtKind::Send { channel, .. } => {
-                if self.facts.channels.may_be_rendezvous(self.facts.model, channel) {
+                if self.facts.channels.may_be_rendezvous(self.proc, channel) {
                     if phase >= Phase::Fired || position.nested {
                         return refuse("it may be a rendezvous, which passes the privilege on".to_owned());
                     }
@@ -140,8 +144,8 @@ impl Walker<'_, '_> {
                     Err(reason) => refuse(reason),
                 }
             }
-            StmtKind::If(choices) => self.selection(stmt, choices, phase),
-            StmtKind::Do(_) => refuse("a loop may never end".to_owned()),
+            StmtKind::If(choices) => self.selection(stmt, choices, phase, Rule::Selection),
+            StmtKind::Do(choices) => self.repetition(stmt, choices, phase),
             StmtKind::Unless { .. } => refuse("`unless` can interrupt it".to_owned()),
             StmtKind::Block(inner) => self.sequence(inner, phase, position.guard),
             StmtKind::Atomic(inner) => {
@@ -218,12 +222,8 @@ impl Walker<'_, '_> {
                 (Phase::Fired, Rule::Any)
             }
             Phase::Fired | Phase::Advanced => {
-                let local_guard =
-                    guard && matches!(stmt.kind, StmtKind::Condition(_)) && facts.is_local(stmt);
-                if !local_guard {
-                    facts.may_advance(proc, stmt)?;
-                }
-                (Phase::Advanced, Rule::Post)
+                facts.may_advance(proc, stmt)?;
+                (Phase::Advanced, if facts.is_local(stmt) { Rule::Post } else { Rule::PostShared })
             }
             Phase::Closed => return Err(CLOSED.to_owned()),
         };
@@ -262,7 +262,7 @@ impl Walker<'_, '_> {
         let mut rendezvous = false;
         walk_statements(inner, &mut |stmt| {
             if let StmtKind::Send { channel, .. } = &stmt.kind {
-                rendezvous |= self.facts.channels.may_be_rendezvous(self.facts.model, channel);
+                rendezvous |= self.facts.channels.may_be_rendezvous(self.proc, channel);
             }
         });
         if rendezvous && position.nested {
@@ -302,18 +302,18 @@ impl Walker<'_, '_> {
 
     /// Goes over `if`: rule 4 of Section 3.2. Each alternative must be a merged sequence, in the phase that the
     /// selection begins in.
-    fn selection(&mut self, stmt: &Stmt, choices: &[Choice], phase: Phase) -> Walked {
+    fn selection(&mut self, stmt: &Stmt, choices: &[Choice], phase: Phase, rule: Rule) -> Walked {
         let facts = self.facts;
         let refuse = |span: Span, reason: &str| Err(Obstacle { span, reason: reason.to_owned() });
         if phase == Phase::Closed {
             return refuse(stmt.span, CLOSED);
         }
-        if phase >= Phase::Fired && !facts.is_exhaustive(choices) {
-            return refuse(stmt.span, "it is not seen that some alternative can always be taken");
+        if phase >= Phase::Fired && !facts.is_stable(choices) {
+            return refuse(stmt.span, "others can make more of its alternatives possible");
         }
         let else_is_local = facts.else_is_local(choices);
         let is_choice = !facts.is_deterministic(choices);
-        self.rules.push((stmt.span, Rule::Selection));
+        self.rules.push((stmt.span, rule));
         let mut whole = Flow { phase: None, n_steps: 0 };
         for choice in choices {
             let (mut phase, mut n_before) = (phase, 0);
@@ -338,6 +338,36 @@ impl Walker<'_, '_> {
             whole.phase = whole.phase.max(flow.phase);
         }
         Ok(whole)
+    }
+
+    /// Goes over `do`, where it is sure to end: many statements of one kind.
+    fn repetition(&mut self, stmt: &Stmt, choices: &[Choice], phase: Phase) -> Walked {
+        let refuse = |reason: &str| Err(Obstacle { span: stmt.span, reason: reason.to_owned() });
+        let entered = match phase {
+            Phase::Start | Phase::Delayed => Phase::Delayed,
+            Phase::Chosen => Phase::Chosen,
+            Phase::Fired | Phase::Advanced => Phase::Advanced,
+            Phase::Observed => return refuse("somebody looks at the state before the loop"),
+            Phase::Closed => return refuse(CLOSED),
+        };
+        if !self.facts.ends(choices) {
+            return refuse("the loop may never end");
+        }
+        let flow = self.selection(stmt, choices, entered, Rule::Repetition)?;
+        match flow.phase.unwrap_or(entered) {
+            phase @ (Phase::Delayed | Phase::Chosen | Phase::Advanced)
+                if (phase < Phase::Fired) == (entered < Phase::Fired) =>
+            {
+                Ok(Flow { phase: Some(phase), n_steps: flow.n_steps })
+            }
+            Phase::Start
+            | Phase::Observed
+            | Phase::Delayed
+            | Phase::Chosen
+            | Phase::Fired
+            | Phase::Advanced
+            | Phase::Closed => refuse("it is a loop in which others may see more than one step"),
+        }
     }
 }
 

@@ -67,7 +67,9 @@ impl Rule {
             }
             Self::Any => "the step that others may see",
             Self::Existing => "was atomic before",
-            Self::Post => "follows at once: local, never blocked (3.2, non blocking statements)",
+            Self::Post => "follows at once: local (3.2, non blocking statements)",
+            Self::PostShared => "follows at once: nobody can prevent or see it (F-independence)",
+            Self::Repetition => "a loop that ends, with one rule for all that is in it",
             Self::Selection => "all alternatives are merged (3.2, 4)",
         }
     }
