@@ -16,6 +16,7 @@
 //! | `tokens.rs` | what processes take and give back |
 //! | `repeat.rs` | loops that are sure to end |
 //! | `order.rs` | what a merged sequence costs SPIN's partial order reduction |
+//! | `swap.rs` | assignments that come behind a statement that waits |
 //! | `region.rs` | the shape of a merged sequence; selections |
 //! | `facts.rs` | what is asked of the whole model |
 //! | `plan.rs` | goes through the proctypes and picks sequences |
@@ -42,6 +43,7 @@ mod pre;
 mod region;
 mod repeat;
 mod report;
+mod swap;
 mod tokens;
 
 use pdnet_base::FxHashSet;
@@ -55,10 +57,13 @@ use plan::Planner;
 
 pub use file::atomize_file;
 pub use region::Rule;
+pub use report::shown_statement;
 
 /// What to do beside the default.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct AtomizeOptions {
+    /// The `ltl` blocks and `never` claims that will be asked of the model, by name; all of them where none is named.
+    pub claims: Vec<String>,
     /// Take it that the `never` claims of the model do not count steps.
     pub trust_claims: bool,
     /// Merge local steps also with a following step that waits for others, such as a condition on globals. That is as
@@ -90,8 +95,10 @@ pub struct Merged {
     pub process: String,
     /// From the first statement to the last.
     pub span: Span,
-    /// The statements and their rules.
+    /// The statements and their rules, in the order in which they are executed now.
     pub rules: Vec<(Span, Rule)>,
+    /// How many local assignments at the front now come behind the statement after them.
+    pub exchanged: usize,
 }
 
 /// A statement that could not be merged with those before it.
@@ -117,6 +124,11 @@ pub enum ChannelFact {
         /// Whether it is about receiving.
         receives: bool,
     },
+    /// A lock or counter is only ever taken, and given back by who has taken it.
+    GivenBack {
+        /// The variable.
+        variable: String,
+    },
     /// There is room for all messages that are ever sent.
     Sufficient {
         /// The channel.
@@ -140,10 +152,10 @@ pub fn atomize(
     file: File,
     loaded: &Loaded,
     formulas: &[&LtlBlock],
-    options: AtomizeOptions,
+    options: &AtomizeOptions,
     reload: &mut dyn FnMut(&str) -> Result<Model, Vec<Diagnostic>>,
 ) -> Result<Atomized, Vec<Diagnostic>> {
-    let model = &loaded.model;
+    let model = &asked(&loaded.model, &options.claims);
     let text = map.file(file).text.clone();
     let unchanged = |reason: String| Atomized {
         text: text.clone(),
@@ -159,8 +171,7 @@ pub fn atomize(
     if facts.channels.else_beside_rendezvous {
         return Ok(unchanged("an `else` or `unless` asks whether a rendezvous is possible".to_owned()));
     }
-    let original = dump(model);
-    if dump(&reload(&text)?) != original {
+    if dump(&reload(&text)?) != dump(&loaded.model) {
         return Ok(unchanged("the text does not say the same when it is read again".to_owned()));
     }
     let planner = Planner { facts: &facts, file, text: &text, before_waits: options.before_waits };
@@ -168,8 +179,11 @@ pub fn atomize(
     let n_changes = everything.n_changes;
     let mut fits = |chosen: &FxHashSet<usize>| {
         let plan = planner.plan(&|change| chosen.contains(&change));
-        let model = reload(&apply(&text, &plan.insertions)).ok()?;
-        (dump(&model) == dump(&plan.model)).then_some(plan)
+        let model = reload(&apply(&text, &plan.edits)).ok()?;
+        let mut expected = plan.model.clone();
+        expected.formulas.clone_from(&loaded.model.formulas);
+        expected.claims.clone_from(&loaded.model.claims);
+        (dump(&model) == dump(&expected)).then_some(plan)
     };
     let all: FxHashSet<usize> = (0..n_changes).collect();
     let plan = match fits(&all) {
@@ -196,8 +210,22 @@ pub fn atomize(
         let channel = model.vars[var].name.clone();
         channels.push(ChannelFact::Sufficient { channel, messages, capacity });
     }
+    channels.extend(facts.tokens.resources.iter().map(|&var| {
+        let variable = model.vars[var].name.clone();
+        ChannelFact::GivenBack { variable }
+    }));
     let merged = plan.merged.into_iter().map(|(_, merged)| merged).collect();
-    Ok(Atomized { text: apply(&text, &plan.insertions), merged, kept: plan.kept, channels, obstacle: None })
+    Ok(Atomized { text: apply(&text, &plan.edits), merged, kept: plan.kept, channels, obstacle: None })
+}
+
+/// The model with only those formulas and claims that are asked for.
+fn asked(model: &Model, claims: &[String]) -> Model {
+    let mut model = model.clone();
+    if !claims.is_empty() {
+        model.formulas.retain(|block| claims.contains(&block.name));
+        model.claims.retain(|claim| claims.contains(&claim.name));
+    }
+    model
 }
 
 /// The word of a promise.

@@ -68,6 +68,8 @@ pub(super) struct Channels<'m> {
     any_rendezvous: bool,
     /// An `else` stands beside a send or receive that may be a rendezvous: it can tell where others stand.
     pub(super) else_beside_rendezvous: bool,
+    /// An `else` stands beside a send or receive: SPIN refuses `xr` and `xs` then.
+    else_beside_channel: bool,
     /// It is known of every use of a channel which one it is.
     all_known: bool,
     /// There are `trace` or `notrace` blocks, which see the order of messages.
@@ -84,6 +86,7 @@ impl<'m> Channels<'m> {
             instances: Instances::new(model),
             any_rendezvous: false,
             else_beside_rendezvous: false,
+            else_beside_channel: false,
             all_known: true,
             traced: !model.traces.is_empty(),
             facts: FxHashMap::default(),
@@ -182,6 +185,7 @@ impl<'m> Channels<'m> {
         walk_statements(from_ref(guard), &mut |stmt| {
             if let StmtKind::Send { channel, .. } | StmtKind::Receive { channel, .. } = &stmt.kind {
                 self.else_beside_rendezvous |= self.any_rendezvous;
+                self.else_beside_channel = true;
                 self.each(at, channel, |facts| facts.awaited = true);
             }
         });
@@ -307,6 +311,9 @@ impl<'m> Channels<'m> {
     /// polls, and not said yet.
     pub(super) fn promises(&self) -> Vec<(Proc, ExclusiveKind, Var)> {
         let mut found = Vec::new();
+        if self.else_beside_channel {
+            return found;
+        }
         for (proc, data) in self.model.procs.iter_enumerated() {
             walk_statements(&data.body, &mut |stmt| {
                 let (channel, kind) = match &stmt.kind {
