@@ -100,7 +100,7 @@ fn compare(spin: &Spin, rng: &mut Rng, tally: &mut Tally) -> Result<(), String> 
         let (unfair, _) = atomized(
             &text,
             Some(&formula),
-            AtomizeOptions { no_fairness: true, before_waits: true, ..options.clone() },
+            &AtomizeOptions { no_fairness: true, before_waits: true, ..options.clone() },
         );
         let old = liveness(spin, &text, &formula).map_err(context)?;
         let made = liveness(spin, &fair, &formula).map_err(context)?;

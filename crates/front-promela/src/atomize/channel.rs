@@ -6,9 +6,10 @@
 //! second where all sends of processes that had not received from it before are no more than the capacity
 //! ([`super::tokens`]).
 
+use std::collections::BTreeMap;
 use std::slice::from_ref;
 
-use pdnet_base::{FxHashMap, FxHashSet};
+use pdnet_base::FxHashSet;
 
 use super::facts::{each_outside_expr, each_repeated, has_jumps};
 use super::guard::awaited_guards;
@@ -74,7 +75,7 @@ pub(super) struct Channels<'m> {
     all_known: bool,
     /// There are `trace` or `notrace` blocks, which see the order of messages.
     traced: bool,
-    facts: FxHashMap<Element, ChannelFacts>,
+    facts: BTreeMap<Element, ChannelFacts>,
     /// The channels that formulas and claims ask for.
     watched: FxHashSet<Var>,
 }
@@ -89,7 +90,7 @@ impl<'m> Channels<'m> {
             else_beside_channel: false,
             all_known: true,
             traced: !model.traces.is_empty(),
-            facts: FxHashMap::default(),
+            facts: BTreeMap::new(),
             watched: FxHashSet::default(),
         };
         for data in &model.vars {
@@ -361,21 +362,18 @@ impl<'m> Channels<'m> {
 
     /// The declared channels that always have room, with the number of messages and the capacity.
     pub(super) fn roomy(&self) -> Vec<(Var, u64, u32)> {
-        let mut most: FxHashMap<Var, Option<u64>> = FxHashMap::default();
+        let mut most: BTreeMap<Var, Option<u64>> = BTreeMap::new();
         for (element, facts) in &self.facts {
             let known = most.entry(element.0).or_insert(Some(0));
             *known = known.zip(facts.most).map(|(one, other)| one.max(other));
         }
-        let mut found: Vec<(Var, u64, u32)> = most
-            .into_iter()
+        most.into_iter()
             .filter(|_| self.all_known)
             .filter_map(|(var, most)| {
                 let (most, capacity) = (most?, self.capacity((var, 0, 0)));
                 (most > 0 && most <= u64::from(capacity)).then_some((var, most, capacity))
             })
-            .collect();
-        found.sort_unstable();
-        found
+            .collect()
     }
 }
 

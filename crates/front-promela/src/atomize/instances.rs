@@ -6,6 +6,8 @@
 //! known is never guessed: where it decides whether a process is started, all that is known is how many processes a
 //! proctype can have, and which channels each parameter can be.
 
+use std::collections::BTreeMap;
+
 use pdnet_base::{FxHashMap, FxHashSet};
 
 use super::facts::is_single;
@@ -52,7 +54,7 @@ pub(super) struct Instances<'m> {
     model: &'m Model,
     pub(super) list: Vec<Instance>,
     /// How many messages those that were followed send to a channel, `None` where there is no bound.
-    pub(super) sent: FxHashMap<Element, Option<u64>>,
+    pub(super) sent: BTreeMap<Element, Option<u64>>,
     /// Variables that some statement writes.
     assigned: FxHashSet<Var>,
 }
@@ -66,7 +68,7 @@ impl<'m> Instances<'m> {
                 assigned.extend(written(&stmt.kind).iter().map(|place| place.var));
             });
         }
-        let empty = Self { model, list: Vec::new(), sent: FxHashMap::default(), assigned };
+        let empty = Self { model, list: Vec::new(), sent: BTreeMap::new(), assigned };
         empty.follow_all().unwrap_or_else(|empty| empty.by_proctype())
     }
 
@@ -89,7 +91,7 @@ impl<'m> Instances<'m> {
                     at,
                     values: FxHashMap::default(),
                     started: Vec::new(),
-                    sent: FxHashMap::default(),
+                    sent: BTreeMap::new(),
                     n_steps: 0,
                 };
                 if has_goto(body) || follower.sequence(body) == Way::Lost {
@@ -303,7 +305,7 @@ struct Follower<'i, 'm> {
     at: usize,
     values: FxHashMap<Var, Value>,
     started: Vec<Instance>,
-    sent: FxHashMap<Element, Option<u64>>,
+    sent: BTreeMap<Element, Option<u64>>,
     n_steps: usize,
 }
 
