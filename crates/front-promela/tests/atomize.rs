@@ -55,7 +55,8 @@ fn local_statements_follow_any_step() {
 #[test]
 fn local_statements_wait_for_the_next_step() {
     check("i = 1; x = i", "atomic { i = 1; x = i }");
-    check("i = 1; q!i", "atomic { i = 1; q!i }");
+    // A send for which there may be no room waits.
+    check("i = 1; q!i", "i = 1; q!i");
 }
 
 #[test]
@@ -276,6 +277,12 @@ fn locks_and_counters_are_given_back_at_once() {
 }
 
 #[test]
+fn a_loop_without_any_condition_is_not_made() {
+    check("do :: skip; x = 1; i = 2 od", "do :: skip; atomic { x = 1; i = 2 } od");
+    check("do :: true -> q!1; i = 2 od", "do :: true -> atomic { q!1; i = 2 } od");
+}
+
+#[test]
 fn loops_that_count_are_merged() {
     check(
         "x = 1; do :: i < 3 -> k = k + i; i++ :: else -> break od; k = 0",
@@ -301,6 +308,7 @@ fn loops_that_count_are_merged() {
 #[test]
 fn an_assignment_comes_behind_what_waits() {
     check("i = 1; q?k; k = 2; x = 2", "atomic { q?k; i = 1; k = 2 }; x = 2");
+    check("i = 1; q!k", "atomic { q!k; i = 1 }");
     check("i = 1; k = 2; (x == 1)", "atomic { (x == 1); i = 1; k = 2 }");
     // What waits uses it, the variable has been used before, a label stands there, it is in a loop.
     check("i = 1; (x == i)", "i = 1; (x == i)");

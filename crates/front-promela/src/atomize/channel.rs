@@ -229,9 +229,8 @@ impl<'m> Channels<'m> {
     /// and nobody asks how full it is.
     pub(super) fn receive_may_wait(&self, proc: Proc, channel: &Expr) -> bool {
         self.is_exclusive(proc, channel, ExclusiveKind::Receive)
-            && self
-                .unwatched(proc, channel)
-                .is_ok_and(|elements| elements.iter().all(|&element| self.has_room(element)))
+            && self.unwatched(proc, channel).is_ok()
+            && self.always_has_room(proc, channel)
     }
 
     /// Whether a receive may be done as soon as it is possible, and if not, why.
@@ -276,6 +275,12 @@ impl<'m> Channels<'m> {
             }
         }
         Ok(elements)
+    }
+
+    /// Whether a send never has to wait for room.
+    pub(super) fn always_has_room(&self, proc: Proc, channel: &Expr) -> bool {
+        self.possible(proc, channel)
+            .is_some_and(|elements| elements.iter().all(|&element| self.has_room(element)))
     }
 
     fn has_room(&self, element: Element) -> bool {

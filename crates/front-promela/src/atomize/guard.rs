@@ -9,7 +9,7 @@
 use std::slice::from_ref;
 
 use super::facts::Facts;
-use crate::tree::{BinaryOp, Choice, Expr, ExprKind, ReceiveArg, Stmt, StmtKind, UnaryOp};
+use crate::tree::{BinaryOp, Choice, Stmt, StmtKind};
 use crate::walk::{same_expr, walk_statements};
 
 impl Facts<'_> {
@@ -49,117 +49,6 @@ impl Facts<'_> {
         rest.is_empty() && choices.len() == 1
             || guards.iter().all(|guard| self.is_local(guard))
             || guards.iter().all(same_channel)
-    }
-
-    /// Whether at most one alternative can be taken at a time, as far as the form of the guards tells: no real choice
-    /// (Section 3.2, "i0 is a guard", 2 and 3).
-    pub(super) fn is_deterministic(&self, choices: &[Choice]) -> bool {
-        let guards: Vec<&Stmt> = choices
-            .iter()
-            .filter(|choice| choice.otherwise.is_none())
-            .filter_map(|choice| choice.body.first())
-            .collect();
-        guards
-            .iter()
-            .enumerate()
-            .all(|(at, one)| guards[at + 1..].iter().all(|other| self.exclude(one, other)))
-    }
-
-    fn exclude(&self, one: &Stmt, other: &Stmt) -> bool {
-        if let (Some(one), Some(other)) = (first_condition(one), first_condition(other)) {
-            let (a, b) = (constant_of(one), constant_of(other));
-            let different = a.zip(b).is_some_and(|((left, value), (other_left, other_value))| {
-                value != other_value && same_expr(left, other_left)
-            });
-            return different || self.are_opposite(one, other);
-        }
-        match (&one.kind, &other.kind) {
-            (
-                StmtKind::Receive { channel, args, random: false, .. },
-                StmtKind::Receive { channel: other_channel, args: other_args, random: false, .. },
-            ) => {
-                let differs = match (args.first(), other_args.first()) {
-                    (Some(ReceiveArg::Match(one)), Some(ReceiveArg::Match(other))) => {
-                        matches!((&one.kind, &other.kind), (ExprKind::Const(a), ExprKind::Const(b)) if a != b)
-                    }
-                    _ => false,
-                };
-                differs && same_expr(channel, other_channel)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether one of two conditions is true where the other is not, as far as their form tells.
-    fn are_opposite(&self, one: &Expr, other: &Expr) -> bool {
-        let same = same_expr;
-        match (&one.kind, &other.kind) {
-            (ExprKind::Unary(UnaryOp::Not, inner), _) if same(inner, other) => true,
-            (_, ExprKind::Unary(UnaryOp::Not, inner)) if same(one, inner) => true,
-            (ExprKind::Binary(op, left, right), ExprKind::Binary(other_op, other_left, other_right)) => {
-                opposite(*op) == Some(*other_op) && same(left, other_left) && same(right, other_right)
-                    || opposite(*op) == mirrored(*other_op)
-                        && opposite(*op).is_some()
-                        && same(left, other_right)
-                        && same(right, other_left)
-            }
-            _ => false,
-        }
-    }
-}
-
-/// The condition that a statement begins with.
-fn first_condition(stmt: &Stmt) -> Option<&Expr> {
-    match &stmt.kind {
-        StmtKind::Condition(expr) => Some(expr),
-        StmtKind::Block(inner) | StmtKind::Atomic(inner) | StmtKind::DStep(inner) => {
-            inner.first().and_then(first_condition)
-        }
-        StmtKind::Assign(..)
-        | StmtKind::Send { .. }
-        | StmtKind::Receive { .. }
-        | StmtKind::If(_)
-        | StmtKind::Do(_)
-        | StmtKind::Unless { .. }
-        | StmtKind::Goto(_)
-        | StmtKind::Break
-        | StmtKind::Else
-        | StmtKind::Assert(_)
-        | StmtKind::Print { .. } => None,
-    }
-}
-
-/// The two sides of `x == 3`.
-fn constant_of(expr: &Expr) -> Option<(&Expr, i64)> {
-    match &expr.kind {
-        ExprKind::Binary(BinaryOp::Eq, left, right) => match right.kind {
-            ExprKind::Const(value) => Some((left, value)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn opposite(op: BinaryOp) -> Option<BinaryOp> {
-    match op {
-        BinaryOp::Eq => Some(BinaryOp::Ne),
-        BinaryOp::Ne => Some(BinaryOp::Eq),
-        BinaryOp::Lt => Some(BinaryOp::Ge),
-        BinaryOp::Ge => Some(BinaryOp::Lt),
-        BinaryOp::Gt => Some(BinaryOp::Le),
-        BinaryOp::Le => Some(BinaryOp::Gt),
-        BinaryOp::Add
-        | BinaryOp::Sub
-        | BinaryOp::Mul
-        | BinaryOp::Div
-        | BinaryOp::Rem
-        | BinaryOp::BitAnd
-        | BinaryOp::BitOr
-        | BinaryOp::BitXor
-        | BinaryOp::Shl
-        | BinaryOp::Shr
-        | BinaryOp::And
-        | BinaryOp::Or => None,
     }
 }
 

@@ -6,8 +6,9 @@
 //! one with channels is followed alone only where all of them have what it needs.
 //!
 //! So a sequence that begins with a safe step loses something by being merged with others that are not, and wins at the
-//! place where such a step stood before. That is even where this step seldom waits (an assignment, a send), for its place
-//! is gone; and a loss where it waits (a receive, a condition), for then its place stays.
+//! place where such a step stood before. That is even where this step never waits (an assignment, a send where there is
+//! room), for its place is gone; and a loss where it waits (a receive, a condition), for then its place stays.
+//! A safe receive with a safe send behind it is merged all the same: the local steps between them are gone then.
 
 use pdnet_base::FxHashSet;
 
@@ -24,10 +25,12 @@ const CHANNEL_LIMIT: usize = 2;
 struct Seen {
     /// The channels that safe steps send to or receive from.
     channels: FxHashSet<(Var, bool)>,
-    /// It has steps that are not safe and seldom wait.
+    /// It has steps that are not safe and never wait.
     quick: bool,
     /// It has steps that are not safe.
     unsafe_steps: bool,
+    /// It has steps that are not safe and may wait.
+    slow: bool,
     /// A step that may wait stands behind another.
     waits_behind: bool,
 }
@@ -45,19 +48,16 @@ impl Facts<'_> {
             if !parts(stmt).is_empty() {
                 return;
             }
-            let waits = match &stmt.kind {
-                StmtKind::Receive { .. } => true,
-                StmtKind::Condition(expr) => !is_true(expr) && !matches!(expr.kind, ExprKind::Run(..)),
-                _ => false,
-            };
+            let waits = self.waits(proc, stmt);
             match self.channel_of_safe(proc, stmt) {
                 Some(channel) => {
-                    seen.waits_behind |= !is_first && channel.is_some() && waits;
+                    seen.waits_behind |= !is_first && matches!(stmt.kind, StmtKind::Receive { .. });
                     seen.channels.extend(channel);
                 }
                 None => {
                     seen.unsafe_steps = true;
                     seen.quick |= !waits;
+                    seen.slow |= waits;
                 }
             }
             is_first = false;
@@ -66,7 +66,28 @@ impl Facts<'_> {
             && !jumps_out(sequence, true, true)
             && !seen.waits_behind
             && seen.channels.len() <= CHANNEL_LIMIT;
-        !stays_safe && !seen.quick
+        !stays_safe && (!seen.quick || seen.slow)
+    }
+
+    /// Whether a statement may have to wait for others.
+    pub(super) fn waits(&self, proc: Proc, stmt: &Stmt) -> bool {
+        match &stmt.kind {
+            StmtKind::Condition(expr) => !is_true(expr) && !matches!(expr.kind, ExprKind::Run(..)),
+            StmtKind::Receive { .. } | StmtKind::Unless { .. } => true,
+            StmtKind::Send { channel, .. } => !self.channels.always_has_room(proc, channel),
+            StmtKind::Block(inner) | StmtKind::Atomic(inner) | StmtKind::DStep(inner) => {
+                inner.first().is_some_and(|first| self.waits(proc, first))
+            }
+            StmtKind::If(choices) | StmtKind::Do(choices) => {
+                choices.iter().any(|choice| choice.body.first().is_some_and(|first| self.waits(proc, first)))
+            }
+            StmtKind::Assign(..)
+            | StmtKind::Goto(_)
+            | StmtKind::Break
+            | StmtKind::Else
+            | StmtKind::Assert(_)
+            | StmtKind::Print { .. } => false,
+        }
     }
 
     /// Whether SPIN takes all steps that a statement can begin with as safe.

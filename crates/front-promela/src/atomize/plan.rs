@@ -5,11 +5,13 @@ use pdnet_source::{File, Span};
 
 use super::edit::{Edit, is_editable};
 use super::facts::{Facts, has_jumps};
+use super::post::is_true;
 use super::region::{Obstacle, Phase, Position, Walker, labels_before};
 use super::{ChannelFact, Kept, Merged, promise_word};
 use crate::tree::{
     Choice, Exclusive, ExclusiveKind, Model, Place, Proc, ProcData, Scope, Sequence, Stmt, StmtKind,
 };
+use crate::walk::walk_statements;
 
 /// What is to be done.
 #[derive(Debug)]
@@ -54,8 +56,6 @@ struct Around<'a> {
     end_observed: bool,
     /// The alternative that it is the body of.
     choice: Option<&'a Choice>,
-    /// Other alternatives may be possible at the same time.
-    choosing: bool,
     /// It is the body of a proctype without jumps: each statement is executed once at most.
     straight: bool,
 }
@@ -98,7 +98,6 @@ impl Planner<'_, '_> {
                 start_observed: false,
                 end_observed: false,
                 choice: None,
-                choosing: false,
                 straight: !has_jumps(&data.body),
             };
             let body = work.sequence(&data.body, around);
@@ -169,7 +168,8 @@ impl Work<'_, '_, '_> {
         let mut at = 0;
         while let Some(stmt) = sequence.get(at) {
             let start_observed = (at == 0 && around.start_observed) || self.is_observed(stmt);
-            let n_exchanged = if around.straight { self.planner.facts.exchangeable(sequence, at) } else { 0 };
+            let n_exchanged =
+                if around.straight { self.planner.facts.exchangeable(self.proc, sequence, at) } else { 0 };
             let n_kept = self.plan.kept.len();
             let mut region = self.region(sequence, at, n_exchanged, start_observed, around);
             if region.is_none() && n_exchanged > 0 {
@@ -209,8 +209,7 @@ impl Work<'_, '_, '_> {
             StmtKind::If(choices) => StmtKind::If(self.choices(choices, start_observed, end_observed)),
             StmtKind::Do(choices) => StmtKind::Do(self.choices(choices, start_observed, start_observed)),
             StmtKind::Block(inner) if inner.iter().all(|part| contains(span, part.span)) => {
-                let around =
-                    Around { start_observed, end_observed, choice: None, choosing: false, straight: false };
+                let around = Around { start_observed, end_observed, choice: None, straight: false };
                 StmtKind::Block(self.sequence(inner, around))
             }
             StmtKind::Unless { .. } => {
@@ -234,14 +233,12 @@ impl Work<'_, '_, '_> {
     }
 
     fn choices(&mut self, choices: &[Choice], start_observed: bool, end_observed: bool) -> Vec<Choice> {
-        let choosing = !self.planner.facts.is_deterministic(choices);
         choices
             .iter()
             .map(|choice| {
                 // Behind `else` the process is somewhere else.
                 let start_observed = start_observed && choice.otherwise.is_none();
-                let around =
-                    Around { start_observed, end_observed, choice: Some(choice), choosing, straight: false };
+                let around = Around { start_observed, end_observed, choice: Some(choice), straight: false };
                 Choice { body: self.sequence(&choice.body, around), ..choice.clone() }
             })
             .collect()
@@ -261,7 +258,6 @@ impl Work<'_, '_, '_> {
             facts: self.planner.facts,
             proc: self.proc,
             before_waits: self.planner.before_waits,
-            choosing: around.choosing,
             rules: Vec::new(),
         };
         let mut phase = if start_observed { Phase::Observed } else { Phase::Start };
@@ -296,6 +292,7 @@ impl Work<'_, '_, '_> {
             if n_steps > 1
                 && !alone
                 && last >= waiting
+                && !may_loop(&visited)
                 && self.can_end(sequence, last, flow.phase, around)
                 && (self.planner.before_waits || !self.planner.facts.costs_order(self.proc, &visited))
             {
@@ -371,6 +368,32 @@ impl Work<'_, '_, '_> {
 
 fn starts_choice(around: Around<'_>) -> bool {
     around.choice.is_some_and(|choice| choice.otherwise.is_none())
+}
+
+/// Whether SPIN may make one step of all these statements and call it by the first one, `skip`. Where that step comes
+/// back to its beginning, SPIN takes it for a loop without any condition, and refuses the model.
+fn may_loop(merged: &[Stmt]) -> bool {
+    let mut n_steps = 0;
+    let mut may_loop = true;
+    walk_statements(merged, &mut |stmt| match &stmt.kind {
+        StmtKind::Condition(expr) if is_true(expr) => n_steps += 1,
+        StmtKind::Assign(..) | StmtKind::Assert(_) | StmtKind::Print { .. } => {
+            may_loop &= n_steps > 0;
+            n_steps += 1;
+        }
+        StmtKind::Block(_) | StmtKind::Atomic(_) => {}
+        StmtKind::Condition(_)
+        | StmtKind::Send { .. }
+        | StmtKind::Receive { .. }
+        | StmtKind::If(_)
+        | StmtKind::Do(_)
+        | StmtKind::DStep(_)
+        | StmtKind::Unless { .. }
+        | StmtKind::Goto(_)
+        | StmtKind::Break
+        | StmtKind::Else => may_loop = false,
+    });
+    may_loop
 }
 
 /// Whether it is a mere jump that is in the way, of which there is nothing to say.

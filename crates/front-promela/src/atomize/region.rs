@@ -17,7 +17,6 @@ use pdnet_base::FxHashSet;
 use pdnet_source::Span;
 
 use super::facts::Facts;
-use super::post::is_true;
 use crate::tree::{Choice, ExprKind, Label, Proc, Sequence, Stmt, StmtKind};
 use crate::walk::{each_expr, walk_statements};
 
@@ -30,8 +29,6 @@ pub(super) enum Phase {
     Observed,
     /// Delayed steps were done.
     Delayed,
-    /// Delayed steps were done, and among them a choice that could have been another.
-    Chosen,
     /// The step that may be of any kind was done, and nothing behind it.
     Fired,
     /// Advanced steps were done behind it.
@@ -87,8 +84,6 @@ pub(super) struct Walker<'f, 'm> {
     pub(super) proc: Proc,
     /// Also delay steps until one that waits; see [`super::AtomizeOptions::before_waits`].
     pub(super) before_waits: bool,
-    /// The guards of the innermost choice may be true together.
-    pub(super) choosing: bool,
     /// The statements that were walked over, with their rules.
     pub(super) rules: Vec<(Span, Rule)>,
 }
@@ -164,7 +159,7 @@ impl Walker<'_, '_> {
                     return self.existing(stmt, inner, phase, position);
                 }
                 let (next, rule) = match phase {
-                    Phase::Start | Phase::Delayed | Phase::Chosen => (phase.max(Phase::Delayed), Rule::Pre),
+                    Phase::Start | Phase::Delayed => (Phase::Delayed, Rule::Pre),
                     Phase::Observed => (Phase::Fired, Rule::Any),
                     Phase::Fired | Phase::Advanced => (Phase::Advanced, Rule::Post),
                     Phase::Closed => return refuse(CLOSED.to_owned()),
@@ -180,7 +175,7 @@ impl Walker<'_, '_> {
             }
             StmtKind::Break => self.jump(stmt, phase),
             StmtKind::Else => match phase {
-                Phase::Start | Phase::Observed | Phase::Delayed | Phase::Chosen => {
+                Phase::Start | Phase::Observed | Phase::Delayed => {
                     self.rules.push((stmt.span, Rule::Any));
                     Ok(Flow { phase: Some(Phase::Fired), n_steps: 1 })
                 }
@@ -206,7 +201,7 @@ impl Walker<'_, '_> {
     fn single(&mut self, stmt: &Stmt, phase: Phase, guard: bool) -> Result<Phase, String> {
         let (facts, proc) = (self.facts, self.proc);
         let (next, rule) = match phase {
-            Phase::Start | Phase::Delayed | Phase::Chosen if facts.may_wait(proc, stmt) => {
+            Phase::Start | Phase::Delayed if facts.may_wait(proc, stmt) => {
                 let receives = matches!(stmt.kind, StmtKind::Receive { .. });
                 let rule = match (guard, receives) {
                     (true, true) => Rule::GuardReceive,
@@ -214,10 +209,9 @@ impl Walker<'_, '_> {
                     (false, true) => Rule::PreReceive,
                     (false, false) => Rule::Pre,
                 };
-                let next = if guard && self.choosing { Phase::Chosen } else { Phase::Delayed };
-                (phase.max(next), rule)
+                (Phase::Delayed, rule)
             }
-            Phase::Start | Phase::Observed | Phase::Delayed | Phase::Chosen => {
+            Phase::Start | Phase::Observed | Phase::Delayed => {
                 self.check_wait(stmt, phase)?;
                 (Phase::Fired, Rule::Any)
             }
@@ -233,21 +227,12 @@ impl Walker<'_, '_> {
 
     /// Whether delayed steps may wait for this one. That is always right, but no gain where the step itself has to wait:
     /// the state in the middle is there all the same, and the state before, which SPIN's partial order reduction would
-    /// have passed at once, stays. Algorithm 1 closes the sequence there too. A send waits seldom, so that only a real
-    /// choice is not put off for it, as in the paper (Section 3.2, "i0 is a guard", 2).
+    /// have passed at once, stays. Algorithm 1 closes the sequence there too.
     fn check_wait(&self, stmt: &Stmt, phase: Phase) -> Result<(), String> {
-        if self.before_waits || phase < Phase::Delayed {
+        if self.before_waits || phase < Phase::Delayed || !self.facts.waits(self.proc, stmt) {
             return Ok(());
         }
-        if waits(stmt) {
-            return Err(
-                "it may wait, so that the steps before it would gain nothing by waiting for it".to_owned()
-            );
-        }
-        if phase == Phase::Chosen && matches!(stmt.kind, StmtKind::Send { .. }) {
-            return Err("it may wait, and a choice stands before it".to_owned());
-        }
-        Ok(())
+        Err("it may wait, so that the steps before it would gain nothing by waiting for it".to_owned())
     }
 
     /// An `atomic` or `d_step` that stays what it is: its inside is not our business.
@@ -280,9 +265,7 @@ impl Walker<'_, '_> {
             Phase::Advanced if !self.facts.observed[self.proc].is_empty() => {
                 refuse("it may jump to a label that is looked at")
             }
-            Phase::Delayed | Phase::Chosen | Phase::Fired | Phase::Advanced => {
-                Ok(Flow { phase: None, n_steps: 0 })
-            }
+            Phase::Delayed | Phase::Fired | Phase::Advanced => Ok(Flow { phase: None, n_steps: 0 }),
         }
     }
 
@@ -312,17 +295,14 @@ impl Walker<'_, '_> {
             return refuse(stmt.span, "others can make more of its alternatives possible");
         }
         let else_is_local = facts.else_is_local(choices);
-        let is_choice = !facts.is_deterministic(choices);
         self.rules.push((stmt.span, rule));
         let mut whole = Flow { phase: None, n_steps: 0 };
         for choice in choices {
             let (mut phase, mut n_before) = (phase, 0);
             if let Some(span) = choice.otherwise {
                 phase = match phase {
-                    Phase::Start | Phase::Delayed | Phase::Chosen if else_is_local => {
-                        phase.max(Phase::Delayed)
-                    }
-                    Phase::Start | Phase::Observed | Phase::Delayed | Phase::Chosen => Phase::Fired,
+                    Phase::Start | Phase::Delayed if else_is_local => Phase::Delayed,
+                    Phase::Start | Phase::Observed | Phase::Delayed => Phase::Fired,
                     Phase::Fired | Phase::Advanced if else_is_local => Phase::Advanced,
                     Phase::Fired | Phase::Advanced | Phase::Closed => {
                         return refuse(span, "other processes can change what this `else` says");
@@ -330,10 +310,7 @@ impl Walker<'_, '_> {
                 };
                 n_before = 1;
             }
-            let before = std::mem::replace(&mut self.choosing, is_choice);
-            let flow = self.sequence(&choice.body, phase, choice.otherwise.is_none());
-            self.choosing = before;
-            let flow = flow?;
+            let flow = self.sequence(&choice.body, phase, choice.otherwise.is_none())?;
             whole.n_steps = whole.n_steps.max(n_before + flow.n_steps);
             whole.phase = whole.phase.max(flow.phase);
         }
@@ -345,7 +322,6 @@ impl Walker<'_, '_> {
         let refuse = |reason: &str| Err(Obstacle { span: stmt.span, reason: reason.to_owned() });
         let entered = match phase {
             Phase::Start | Phase::Delayed => Phase::Delayed,
-            Phase::Chosen => Phase::Chosen,
             Phase::Fired | Phase::Advanced => Phase::Advanced,
             Phase::Observed => return refuse("somebody looks at the state before the loop"),
             Phase::Closed => return refuse(CLOSED),
@@ -355,7 +331,7 @@ impl Walker<'_, '_> {
         }
         let flow = self.selection(stmt, choices, entered, Rule::Repetition)?;
         match flow.phase.unwrap_or(entered) {
-            phase @ (Phase::Delayed | Phase::Chosen | Phase::Advanced)
+            phase @ (Phase::Delayed | Phase::Advanced)
                 if (phase < Phase::Fired) == (entered < Phase::Fired) =>
             {
                 Ok(Flow { phase: Some(phase), n_steps: flow.n_steps })
@@ -363,7 +339,6 @@ impl Walker<'_, '_> {
             Phase::Start
             | Phase::Observed
             | Phase::Delayed
-            | Phase::Chosen
             | Phase::Fired
             | Phase::Advanced
             | Phase::Closed => refuse("it is a loop in which others may see more than one step"),
@@ -372,28 +347,6 @@ impl Walker<'_, '_> {
 }
 
 const CLOSED: &str = "the step before it may be a rendezvous, which passes the privilege on";
-
-/// Whether a statement often has to wait for others: a condition or a receive, also at the start of a sequence.
-fn waits(stmt: &Stmt) -> bool {
-    match &stmt.kind {
-        StmtKind::Condition(expr) => !is_true(expr) && !matches!(expr.kind, ExprKind::Run(..)),
-        StmtKind::Receive { .. } => true,
-        StmtKind::Block(inner) | StmtKind::Atomic(inner) | StmtKind::DStep(inner) => {
-            inner.first().is_some_and(waits)
-        }
-        StmtKind::If(choices) | StmtKind::Do(choices) => {
-            choices.iter().any(|choice| choice.body.first().is_some_and(waits))
-        }
-        StmtKind::Unless { .. } => true,
-        StmtKind::Assign(..)
-        | StmtKind::Send { .. }
-        | StmtKind::Goto(_)
-        | StmtKind::Break
-        | StmtKind::Else
-        | StmtKind::Assert(_)
-        | StmtKind::Print { .. } => false,
-    }
-}
 
 fn asks_timeout(stmt: &Stmt) -> bool {
     let mut found = false;

@@ -8,22 +8,20 @@
 //! it has one value.
 
 use super::facts::Facts;
-use crate::tree::{ExprKind, Sequence, Stmt, StmtKind, Var};
+use crate::tree::{ExprKind, Proc, Sequence, Stmt, StmtKind, Var};
 use crate::walk::{each_expr, walk_statements, written};
 
 impl Facts<'_> {
     /// How many local assignments from a statement of the body of a proctype on can be done behind the statement after
     /// them; 0 where that is no gain.
-    pub(super) fn exchangeable(&self, body: &Sequence, from: usize) -> usize {
+    pub(super) fn exchangeable(&self, proc: Proc, body: &Sequence, from: usize) -> usize {
         let rest = &body[from..];
         let is_local = |stmt: &&Stmt| matches!(stmt.kind, StmtKind::Assign(..)) && self.is_local(stmt);
         let n = rest.iter().take_while(is_local).count();
         let Some(waiting) = rest.get(n).filter(|_| n > 0) else { return 0 };
-        let waits = match &waiting.kind {
-            StmtKind::Receive { .. } => true,
-            StmtKind::Condition(expr) => !self.is_local_expr(expr) && !matches!(expr.kind, ExprKind::Run(..)),
-            _ => false,
-        };
+        let is_single =
+            matches!(waiting.kind, StmtKind::Receive { .. } | StmtKind::Send { .. } | StmtKind::Condition(_));
+        let waits = is_single && !self.is_local(waiting) && self.waits(proc, waiting);
         let group = &rest[..=n];
         let uses = uses(std::slice::from_ref(waiting));
         let apart = rest[..n].iter().all(|stmt| {
