@@ -71,7 +71,7 @@ fn what_waits_is_waited_for_only_when_asked() {
 fn guards_and_selections() {
     check(
         "do :: i < 2 -> x = i; i++ :: i >= 2 -> break od",
-        "do :: atomic { i < 2 -> x = i; i++ } :: i >= 2 -> break od",
+        "do :: i < 2 -> atomic { x = i; i++ } :: i >= 2 -> break od",
     );
     check(
         "x = 1; if :: i == 0 -> k = 1 :: else -> k = 2 fi",
@@ -301,7 +301,7 @@ fn loops_that_count_are_merged() {
     }
     check(
         "x = 1; do :: i < 3 -> y = i; i++ :: else -> break od",
-        "x = 1; do :: atomic { i < 3 -> y = i; i++ } :: else -> break od",
+        "x = 1; do :: i < 3 -> atomic { y = i; i++ } :: else -> break od",
     );
 }
 

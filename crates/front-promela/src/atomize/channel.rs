@@ -20,6 +20,9 @@ use crate::tree::{
 };
 use crate::walk::{each_expr, walk_statements, written};
 
+/// A channel with room for so many messages is seldom full.
+const LARGE_CAPACITY: u32 = 3;
+
 /// What is known about one channel.
 #[derive(Clone, Debug)]
 struct ChannelFacts {
@@ -230,7 +233,7 @@ impl<'m> Channels<'m> {
     pub(super) fn receive_may_wait(&self, proc: Proc, channel: &Expr) -> bool {
         self.is_exclusive(proc, channel, ExclusiveKind::Receive)
             && self.unwatched(proc, channel).is_ok()
-            && self.always_has_room(proc, channel)
+            && self.has_room_for(proc, channel, false)
     }
 
     /// Whether a receive may be done as soon as it is possible, and if not, why.
@@ -277,10 +280,13 @@ impl<'m> Channels<'m> {
         Ok(elements)
     }
 
-    /// Whether a send never has to wait for room.
-    pub(super) fn always_has_room(&self, proc: Proc, channel: &Expr) -> bool {
-        self.possible(proc, channel)
-            .is_some_and(|elements| elements.iter().all(|&element| self.has_room(element)))
+    /// Whether a send never has to wait for room; or, where that will do, seldom, because the channel is no small one.
+    pub(super) fn has_room_for(&self, proc: Proc, channel: &Expr, seldom_will_do: bool) -> bool {
+        self.possible(proc, channel).is_some_and(|elements| {
+            elements.iter().all(|&element| {
+                self.has_room(element) || seldom_will_do && self.capacity(element) >= LARGE_CAPACITY
+            })
+        })
     }
 
     fn has_room(&self, element: Element) -> bool {

@@ -7,8 +7,11 @@
 //!
 //! So a sequence that begins with a safe step loses something by being merged with others that are not, and wins at the
 //! place where such a step stood before. That is even where this step never waits (an assignment, a send where there is
-//! room), for its place is gone; and a loss where it waits (a receive, a condition), for then its place stays.
-//! A safe receive with a safe send behind it is merged all the same: the local steps between them are gone then.
+//! room), for its place is gone; and a loss where it waits (a receive, a condition), for then its place stays. A send is
+//! taken for one that seldom waits.
+//!
+//! All this is a matter of weight, not of right and wrong: a merged model may have some states more with partial order
+//! reduction where sends do wait.
 
 use pdnet_base::FxHashSet;
 
@@ -36,8 +39,9 @@ struct Seen {
 }
 
 impl Facts<'_> {
-    /// Whether SPIN's partial order reduction would be worse off if these statements were one.
-    pub(super) fn costs_order(&self, proc: Proc, sequence: &[Stmt]) -> bool {
+    /// Whether SPIN's partial order reduction would be worse off if these statements were one. `beside_others`: they begin
+    /// one of several alternatives, all of which SPIN takes as unsafe where they do not need the same.
+    pub(super) fn costs_order(&self, proc: Proc, sequence: &[Stmt], beside_others: bool) -> bool {
         let Some(first) = sequence.first() else { return false };
         if !self.begins_safe(proc, first) {
             return false;
@@ -48,10 +52,11 @@ impl Facts<'_> {
             if !parts(stmt).is_empty() {
                 return;
             }
-            let waits = self.waits(proc, stmt);
+            let sends = matches!(stmt.kind, StmtKind::Send { .. });
+            let waits = !sends && self.waits(proc, stmt);
             match self.channel_of_safe(proc, stmt) {
                 Some(channel) => {
-                    seen.waits_behind |= !is_first && matches!(stmt.kind, StmtKind::Receive { .. });
+                    seen.waits_behind |= !is_first && channel.is_some() && (beside_others || !sends);
                     seen.channels.extend(channel);
                 }
                 None => {
@@ -66,15 +71,19 @@ impl Facts<'_> {
             && !jumps_out(sequence, true, true)
             && !seen.waits_behind
             && seen.channels.len() <= CHANNEL_LIMIT;
-        !stays_safe && (!seen.quick || seen.slow)
+        let always_safe = !matches!(first.kind, StmtKind::Receive { .. } | StmtKind::Send { .. });
+        !stays_safe && (!seen.quick || seen.slow || beside_others && always_safe)
     }
 
-    /// Whether a statement may have to wait for others.
+    /// Whether a statement may have to wait for others. A safe send to a channel that is no small one seldom does.
     pub(super) fn waits(&self, proc: Proc, stmt: &Stmt) -> bool {
         match &stmt.kind {
             StmtKind::Condition(expr) => !is_true(expr) && !matches!(expr.kind, ExprKind::Run(..)),
             StmtKind::Receive { .. } | StmtKind::Unless { .. } => true,
-            StmtKind::Send { channel, .. } => !self.channels.always_has_room(proc, channel),
+            StmtKind::Send { channel, .. } => {
+                let is_safe = self.promised(proc, channel, ExclusiveKind::Send).is_some();
+                !self.channels.has_room_for(proc, channel, is_safe)
+            }
             StmtKind::Block(inner) | StmtKind::Atomic(inner) | StmtKind::DStep(inner) => {
                 inner.first().is_some_and(|first| self.waits(proc, first))
             }

@@ -56,6 +56,8 @@ struct Around<'a> {
     end_observed: bool,
     /// The alternative that it is the body of.
     choice: Option<&'a Choice>,
+    /// There are other alternatives beside that one.
+    has_rivals: bool,
     /// It is the body of a proctype without jumps: each statement is executed once at most.
     straight: bool,
 }
@@ -98,6 +100,7 @@ impl Planner<'_, '_> {
                 start_observed: false,
                 end_observed: false,
                 choice: None,
+                has_rivals: false,
                 straight: !has_jumps(&data.body),
             };
             let body = work.sequence(&data.body, around);
@@ -209,7 +212,8 @@ impl Work<'_, '_, '_> {
             StmtKind::If(choices) => StmtKind::If(self.choices(choices, start_observed, end_observed)),
             StmtKind::Do(choices) => StmtKind::Do(self.choices(choices, start_observed, start_observed)),
             StmtKind::Block(inner) if inner.iter().all(|part| contains(span, part.span)) => {
-                let around = Around { start_observed, end_observed, choice: None, straight: false };
+                let around =
+                    Around { start_observed, end_observed, choice: None, has_rivals: false, straight: false };
                 StmtKind::Block(self.sequence(inner, around))
             }
             StmtKind::Unless { .. } => {
@@ -238,7 +242,13 @@ impl Work<'_, '_, '_> {
             .map(|choice| {
                 // Behind `else` the process is somewhere else.
                 let start_observed = start_observed && choice.otherwise.is_none();
-                let around = Around { start_observed, end_observed, choice: Some(choice), straight: false };
+                let around = Around {
+                    start_observed,
+                    end_observed,
+                    choice: Some(choice),
+                    has_rivals: choices.len() > 1,
+                    straight: false,
+                };
                 Choice { body: self.sequence(&choice.body, around), ..choice.clone() }
             })
             .collect()
@@ -294,7 +304,8 @@ impl Work<'_, '_, '_> {
                 && last >= waiting
                 && !may_loop(&visited)
                 && self.can_end(sequence, last, flow.phase, around)
-                && (self.planner.before_waits || !self.planner.facts.costs_order(self.proc, &visited))
+                && (self.planner.before_waits
+                    || !self.planner.facts.costs_order(self.proc, &visited, from == 0 && around.has_rivals))
             {
                 best = Some(Region { end: last + 1, rules: walker.rules.clone(), n_exchanged });
             }
