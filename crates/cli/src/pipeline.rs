@@ -117,6 +117,7 @@ pub(crate) fn check(
         version: env!("CARGO_PKG_VERSION"),
         input: program_name(&args.program),
         net: &model.net,
+        legend: model.legend.as_deref(),
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.common.questions)),

@@ -14,6 +14,7 @@
 //! | `statement.rs` | statements as steps: conditions, assignments, sends, receives |
 //! | `process.rs` | the steps of a proctype, with `else`, `unless`, `atomic`, `d_step` |
 //! | `rendezvous.rs` | steps of two processes |
+//! | `words.rs` | the steps in the words of the model, for people |
 //! | `observe.rs` | expressions of properties: what they say of a marking |
 
 mod channels;
@@ -26,10 +27,12 @@ mod statement;
 mod step;
 mod uses;
 mod value;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use pdnet_base::IndexVec;
+use pdnet_net::legend::{Legend, StepWords};
 use pdnet_net::{
     Base, CellData, Expr as NetExpr, Function, FunctionData, IntType, Net, Place as NetPlace, PlaceForm,
     PlaceKind, Scope as CellScope,
@@ -72,6 +75,8 @@ pub struct Lowered {
     /// SPIN's number for the step of each transition, for trails: that of the moving process and, for a rendezvous,
     /// that of its partner.
     pub spin_ids: Vec<(u32, Option<u32>)>,
+    /// What people read of the net.
+    pub legend: Legend,
 }
 
 /// Makes a net of a model.
@@ -101,6 +106,8 @@ pub fn lower(
     let progress = lower.somewhere(&|lower, proc, node| lower.has_mark(proc, node, "progress"));
     let accepting = lower.somewhere(&|lower, proc, node| lower.has_mark(proc, node, "accept"));
     let accepting = Some(accepting).filter(|expr| *expr != NetExpr::Const(0));
+    let words = std::mem::take(&mut lower.words);
+    let legend = lower.legend(words);
     Ok(Lowered {
         net: lower.net,
         atoms,
@@ -109,6 +116,7 @@ pub fn lower(
         accepting,
         warnings: lower.warnings,
         spin_ids: lower.spin_ids,
+        legend,
     })
 }
 
@@ -149,6 +157,8 @@ struct Lower<'m> {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     spin_ids: Vec<(u32, Option<u32>)>,
+    /// What each transition is called.
+    words: Vec<StepWords>,
 }
 
 impl<'m> Lower<'m> {
@@ -209,6 +219,7 @@ impl<'m> Lower<'m> {
             errors: Vec::new(),
             warnings: Vec::new(),
             spin_ids: Vec::new(),
+            words: Vec::new(),
         };
         let nodes = || lower.graphs.iter().flat_map(|graph| graph.shape.nodes.iter());
         let has_atomic = nodes().any(|node| node.atomic && !node.inner);

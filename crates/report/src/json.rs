@@ -48,14 +48,16 @@
 //! | `cycle` | steps that repeat forever after the prefix; empty unless `end` is `"cycle"` |
 //! | `end` | `"cycle"`; `"stutter"`: the last state stays forever; `"any"`: the prefix alone breaks the property |
 //! | `outcome` | `"failure"`, `"cycle"`, `"ended"`, `"deadlock"`, `"partial-deadlock"`, `"race"`, `"decided"` |
-//! | `blocked` | in a deadlock, for each thread that cannot move: `thread`, `file`, `line`, `column`, `text` |
+//! | `blocked` | in a deadlock, for each thread that cannot move: `thread`, `file`, `line`, `column`, `text`; of a Promela model, for each process when none can move |
 //! | `race` | of a data race: `object`, and two `accesses` with `thread`, `function`, `file`, `line`, `column`, `access` (`"read"` or `"write"`), `atomic`, `label` |
 //! | `starved` | threads that the cycle leaves behind: `thread`, `always_enabled` |
 //! | `variables` | global variables after the last step: `name`, `value` (a text) |
 //!
 //! A step: `thread`, `function`, `file`, `line`, `column` (`null` where only the line is known), `action` (the
 //! name of the net's action), `label` (the statement), `text` (phrases), `values` (`name`, `value`, `access`: `"read"` or
-//! `"write"`, `shared`), `atoms` (those that the step changes: `text` and the new `value`).
+//! `"write"`, `shared`), `atoms` (those that the step changes: `text` and the new `value`). Of a Promela model also
+//! `statement` (what is executed), `message` (`kind`: `"send"`, `"receive"`, `"peek"` or `"rendezvous"`, `channel`,
+//! `fields`) and, of a rendezvous, `partner` (the receiving `thread`, its `statement`, `text`); `null` otherwise.
 
 use pdnet_check::{StopReason, TraceEnd};
 use pdnet_source::Pos;
@@ -70,6 +72,7 @@ use crate::report::{Answer, Origin, Overall, ProbeAnswer, PropertyResult, Report
 use crate::run::{AtomValue, Run, RunEnd, RunStep};
 use crate::slice_json::ChangeObject;
 use crate::slicing::SliceSummary;
+use crate::standing::Standing;
 use crate::task::{Agreement, Question};
 
 /// The name and version of the schema.
@@ -330,6 +333,23 @@ struct StepObject {
     text: Vec<String>,
     values: Vec<ValueObject>,
     atoms: Vec<AtomObject>,
+    statement: Option<String>,
+    message: Option<MessageObject>,
+    partner: Option<PartnerObject>,
+}
+
+#[derive(Serialize)]
+struct MessageObject {
+    kind: &'static str,
+    channel: String,
+    fields: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct PartnerObject {
+    thread: i64,
+    statement: String,
+    text: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -384,7 +404,7 @@ fn result_of<'a>(report: &'a Report<'_>, result: &'a PropertyResult<'_>) -> Resu
     let (verdict, reason, trace) = match &result.answer {
         Answer::Holds => ("true", None, None),
         Answer::Violated(replay) => {
-            let run = Run::new(report.net, result.property, replay);
+            let run = Run::new(report.net, report.legend, result.property, replay);
             ("false", None, Some(trace_of(report, &run, &replay.end)))
         }
         Answer::Unknown(reason) => ("unknown", Some(reason_of(report, reason)), None),
@@ -452,6 +472,14 @@ fn trace_of(report: &Report<'_>, run: &Run, end: &TraceEnd) -> Trace {
         RunEnd::Deadlock(threads) => {
             blocked.extend(threads.iter().map(&blocked_of));
             "deadlock"
+        }
+        RunEnd::Standstill(processes) => {
+            blocked.extend(processes.iter().map(|process| BlockedObject {
+                thread: process.thread,
+                place: place_of(report, process.pos),
+                text: process.describe(),
+            }));
+            if processes.iter().all(Standing::is_valid) { "ended" } else { "deadlock" }
         }
         RunEnd::Stuck(threads) => {
             blocked.extend(threads.iter().map(&blocked_of));
@@ -527,6 +555,17 @@ fn step_of(report: &Report<'_>, step: &RunStep) -> StepObject {
         text: step.phrases.iter().map(|phrase| phrase.text.clone()).collect(),
         values: values.collect(),
         atoms: atoms_of(&step.atoms),
+        statement: step.statement.clone(),
+        message: step.message.as_ref().map(|message| MessageObject {
+            kind: message.kind,
+            channel: message.channel.clone(),
+            fields: message.fields.clone(),
+        }),
+        partner: step.partner.as_ref().map(|partner| PartnerObject {
+            thread: partner.thread,
+            statement: partner.statement.clone(),
+            text: partner.phrases.iter().map(|phrase| phrase.text.clone()).collect(),
+        }),
     }
 }
 

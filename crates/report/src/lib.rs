@@ -13,6 +13,7 @@
 //! | `blocked` | why a thread cannot move |
 //! | `values` | cells and values as people call them |
 //! | `words` | a step in words |
+//! | `model`, `standing` | the same for models: steps, and where processes stand, in the model's own words |
 //! | `run` | a run with all that is said of it, for any output format |
 //! | `style`, `layout`, `table`, `text` | the text for people |
 //! | `advice` | what to do when an answer is not known |
@@ -37,6 +38,7 @@ mod cache_entry;
 mod json;
 mod layout;
 mod merging;
+mod model;
 mod net_dot;
 mod net_json;
 mod promela;
@@ -48,6 +50,7 @@ mod slice_json;
 mod slice_text;
 mod slice_words;
 mod slicing;
+mod standing;
 mod style;
 mod table;
 mod task;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use pdnet_check::{Fairness, Property, Replay, Starved, Stats, StopReason};
 use pdnet_net::Net;
+use pdnet_net::legend::Legend;
 use pdnet_source::{Pos, SourceMap};
 
 use crate::merging::MergeSummary;
@@ -20,6 +21,8 @@ pub struct Report<'a> {
     pub input: String,
     /// The net on which runs were replayed.
     pub net: &'a Net,
+    /// What people call its steps and cells, where the net was made of a model.
+    pub legend: Option<&'a Legend>,
     /// The sources that its positions speak of.
     pub map: &'a SourceMap,
     /// The answers, in the order in which the properties were asked for.

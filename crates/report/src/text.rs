@@ -10,6 +10,7 @@ use crate::blocked::Blocked;
 use crate::layout::{count, human_bytes, wrap};
 use crate::report::{Answer, Origin, ProbeAnswer, PropertyResult, Report};
 use crate::run::{Run, RunEnd};
+use crate::standing::Standing;
 use crate::style::{Style, paint};
 use crate::table::{run_table, short_place};
 use crate::task::Agreement;
@@ -134,7 +135,7 @@ impl Writer<'_> {
         };
         self.paragraph("  ", &effort, Style::Dim);
         if let Answer::Violated(replay) = &result.answer {
-            let run = Run::new(self.report.net, result.property, replay);
+            let run = Run::new(self.report.net, self.report.legend, result.property, replay);
             self.run(result, &run);
         }
     }
@@ -146,8 +147,12 @@ impl Writer<'_> {
         if !atoms.is_empty() {
             self.paragraph("  ", &format!("at the start: {}", atoms.join("; ")), Style::Logic);
         }
-        let table = run_table(self.report, run, self.options.width, self.options.color);
-        self.out.push_str(&table);
+        if run.steps.is_empty() {
+            self.paragraph("  ", "no step is needed: it is so from the start", Style::Bad);
+        } else {
+            let table = run_table(self.report, run, self.options.width, self.options.color);
+            self.out.push_str(&table);
+        }
         self.end(run);
         if !run.finals.is_empty() {
             let values: Vec<String> =
@@ -173,6 +178,24 @@ impl Writer<'_> {
         }
     }
 
+    /// Where the processes of a model stand when none can move.
+    fn standstill(&mut self, run: &Run, processes: &[Standing]) {
+        if processes.is_empty() {
+            self.paragraph("  ", "all processes have ended: this state stays forever", Style::Bad);
+            return;
+        }
+        let is_valid = processes.iter().all(Standing::is_valid);
+        let head = if is_valid { "valid end state" } else { "invalid end state" };
+        let text = format!("{head}: no process can move, this state stays forever");
+        self.paragraph("  ", &text, Style::Bad);
+        for process in processes {
+            let at = process.pos.map(|pos| format!(" at {}", short_place(self.report, pos)));
+            let who = run.threads.describe(process.thread);
+            let text = format!("{who}{} {}", at.unwrap_or_default(), process.describe());
+            self.paragraph("    ", &text, Style::Plain);
+        }
+    }
+
     /// How the run goes on, in words.
     fn end(&mut self, run: &Run) {
         match &run.end {
@@ -187,6 +210,7 @@ impl Writer<'_> {
                 self.paragraph("  ", "deadlock: no thread can move, this state stays forever", Style::Bad);
                 self.blocked(run, blocked);
             }
+            RunEnd::Standstill(processes) => self.standstill(run, processes),
             RunEnd::Stuck(blocked) => {
                 let text = "partial deadlock: a thread never moves again, whatever the others do";
                 self.paragraph("  ", text, Style::Bad);
@@ -216,6 +240,10 @@ impl Writer<'_> {
 
 /// Which fairness a verdict on a formula rests on.
 fn assumed(result: &PropertyResult<'_>) -> &'static str {
+    // A state from which no step leads is the same under every fairness.
+    if result.property.class == "no-deadlock" {
+        return "";
+    }
     match (&result.property.kind, result.fairness) {
         (
             PropertyKind::NeverFires(_)
@@ -260,7 +288,8 @@ pub(crate) fn fairness_finding(result: &PropertyResult<'_>, threads: &Threads) -
             format!("the property fails only by starving {names}: with --fair {fairness} it holds")
         }
         ProbeAnswer::Violated { .. } => {
-            format!("starving a thread is not the only reason: the property fails with --fair {fairness} too")
+            let noun = threads.noun();
+            format!("starving a {noun} is not the only reason: the property fails with --fair {fairness} too")
         }
         ProbeAnswer::Unknown(reason) => {
             format!("whether it fails only by starving {names} is not known: --fair {fairness} gave {reason}")

@@ -4,6 +4,7 @@
 //! and in an atomic sequence only its owner can send so. Where the receiver is in an atomic sequence, it goes on
 //! alone; else nobody does, also where the sender was in one. All of this is what SPIN's verifier does.
 
+use pdnet_net::legend::{Deed, PartnerWords};
 use pdnet_net::{Action, BinaryOp as NetOp, Expr as NetExpr};
 
 use super::Lower;
@@ -71,7 +72,8 @@ impl<'m> Lower<'m> {
         let receiver = self.move_at(receive.place);
         let (span, id) = self.span_and_id(send.place.proc, sender.node);
         let (other_span, other_id) = self.span_and_id(receive.place.proc, receiver.node);
-        let label = format!("{} with {}", self.text(span), self.text(other_span));
+        let (own_text, other_text) = (self.text(span), self.text(other_span));
+        let label = format!("{own_text} with {other_text}");
         let from = self.places[receive.place.proc][&receive.place.state];
         let source = self.places[send.place.proc][&send.place.state];
         let rank = self.rank(send.place);
@@ -98,6 +100,11 @@ impl<'m> Lower<'m> {
                 .enumerate()
                 .map(|(number, value)| step.as_field(&own, number, value))
                 .collect();
+            let message = step.message(std::slice::from_ref(&own), &values);
+            step.deeds.push(Deed::Hand(message));
+            step.text.clone_from(&own_text);
+            step.partner_words =
+                Some(PartnerWords { thread: partner.thread.clone(), text: other_text.clone() });
             step.forget_dead(sender.node);
             step.go(sender.target);
             let may_own = self.owners[send.place.proc].contains(&send.place.state);
@@ -126,8 +133,8 @@ impl<'m> Lower<'m> {
                 found.push(step.finish().rank(rank));
             }
         }
-        for builder in found {
-            self.push(builder, span, (id, Some(other_id)));
+        for made in found {
+            self.push(made, span, (id, Some(other_id)));
         }
     }
 }

@@ -145,6 +145,7 @@ impl Program {
             probes,
         };
         Report {
+            legend: None,
             version: "0.0.0",
             input: self.net.name.clone(),
             net: &self.net,
