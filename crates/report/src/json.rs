@@ -57,7 +57,8 @@
 //! name of the net's action), `label` (the statement), `text` (phrases), `values` (`name`, `value`, `access`: `"read"` or
 //! `"write"`, `shared`), `atoms` (those that the step changes: `text` and the new `value`). Of a Promela model also
 //! `statement` (what is executed), `message` (`kind`: `"send"`, `"receive"`, `"peek"` or `"rendezvous"`, `channel`,
-//! `fields`) and, of a rendezvous, `partner` (the receiving `thread`, its `statement`, `text`); `null` otherwise.
+//! `fields`) and, of a rendezvous, `partner` (the receiving `thread`, its `statement`, `text`); these three are left
+//! out where they do not apply.
 
 use pdnet_check::{StopReason, TraceEnd};
 use pdnet_source::Pos;
@@ -333,8 +334,11 @@ struct StepObject {
     text: Vec<String>,
     values: Vec<ValueObject>,
     atoms: Vec<AtomObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     statement: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<MessageObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     partner: Option<PartnerObject>,
 }
 
