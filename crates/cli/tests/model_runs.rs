@@ -39,7 +39,10 @@ active proctype Q() {
   mtype t; byte v; bool b; int n;
   c?t(v); v > 2; q?<t,v,b>; q?t,v,b; r[0]?n; assert(n == 8)
 }";
-    check(&["--check", "assert"], model, &expect![[r#"
+    check(
+        &["--check", "assert"],
+        model,
+        &expect![[r#"
           violated (unreach-call), by the run below
 
           step  line      0: P                                     1: Q
@@ -71,7 +74,8 @@ active proctype Q() {
                                                                      reads n = 7
                                                                      ✗ assertion fails
           variables at the end: m[].a = {0, 0}, m[].b = {0, 0, 0, 5}, q = [], r[0] = [], r[1] = []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -85,7 +89,10 @@ init { atomic { run W(1); run W(n); run E() }; printf("%d of %e\n", n, a); (n ==
 proctype W(byte k) { mtype t; q!a(k); if :: s?eval(b) :: q?b,k fi; end: q?t,k }
 proctype E() { endless: s?b }
 "#;
-    check(&["--check", "deadlock"], model, &expect![[r#"
+    check(
+        &["--check", "deadlock"],
+        model,
+        &expect![[r#"
           violated (no-deadlock), by the run below
 
           step  line     0: init                    1: W                       2: W
@@ -110,13 +117,17 @@ proctype E() { endless: s?b }
             process 3 (E) at m.pml:8 may end here (label endless), waits for s?b, but nobody is ready to
               send it
           variables at the end: n = 2, q = [a,1]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_process_that_has_ended_waits_for_younger_ones() {
     let model = "active proctype A() { skip }\nactive proctype B() { false }\n";
-    check(&["--check", "deadlock"], model, &expect![[r#"
+    check(
+        &["--check", "deadlock"],
+        model,
+        &expect![[r#"
           violated (no-deadlock), by the run below
 
           step  line     0: A                                     1: B
@@ -124,13 +135,17 @@ fn a_process_that_has_ended_waits_for_younger_ones() {
           invalid end state: no process can move, this state stays forever
             process 0 (A) at m.pml:1 is at its end
             process 1 (B) at m.pml:2 waits for false
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_is_wrong_from_the_start_needs_no_step() {
     let model = "byte x = 1;\nactive proctype A() { false }\nltl p { x == 2 }\n";
-    check(&["--claim", "p"], model, &expect![[r#"
+    check(
+        &["--claim", "p"],
+        model,
+        &expect![[r#"
           violated (valid-ltl), by the run below, no fairness assumed
 
           at the start: x == 2: false
@@ -138,15 +153,20 @@ fn what_is_wrong_from_the_start_needs_no_step() {
           invalid end state: no process can move, this state stays forever
             process 0 (A) at m.pml:2 waits for false
           variables at the end: x = 1
-    "#]]);
-    check(&["--check", "deadlock"], model, &expect![[r#"
+    "#]],
+    );
+    check(
+        &["--check", "deadlock"],
+        model,
+        &expect![[r#"
           violated (no-deadlock), by the run below
 
           no step is needed: it is so from the start
           invalid end state: no process can move, this state stays forever
             process 0 (A) at m.pml:2 waits for false
           variables at the end: x = 1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -156,7 +176,10 @@ chan g = [1] of { chan };
 active proctype A() { chan own = [1] of { byte }; byte x; g!own; own?x; assert(x == 1) }
 active proctype B() { chan to; g?to; to!2 }
 ";
-    check(&["--check", "assert"], model, &expect![[r#"
+    check(
+        &["--check", "assert"],
+        model,
+        &expect![[r#"
           violated (unreach-call), by the run below
 
           step  line     0: A                                     1: B
@@ -174,7 +197,8 @@ active proctype B() { chan to; g?to; to!2 }
                            reads x = 2
                            ✗ assertion fails
           variables at the end: g = []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -183,7 +207,10 @@ fn a_d_step_is_one_step_with_all_its_statements() {
 byte x, a[3];
 active proctype A() { byte i; d_step { i = 2; x = i + 1; a[i] = x }; assert(a[2] == 0) }
 ";
-    check(&["--check", "assert"], model, &expect![[r#"
+    check(
+        &["--check", "assert"],
+        model,
+        &expect![[r#"
           violated (unreach-call), by the run below
 
           step  line     0: A
@@ -193,7 +220,8 @@ active proctype A() { byte i; d_step { i = 2; x = i + 1; a[i] = x }; assert(a[2]
                            reads a[2] = 3
                            ✗ assertion fails
           variables at the end: x = 3, a = {0, 0, 3}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -203,7 +231,10 @@ bool turn;
 active proctype A() { do :: turn = !turn od }
 active proctype B() { turn; progress: skip }
 ";
-    check(&["--ltl", "<> B@progress"], model, &expect![[r#"
+    check(
+        &["--ltl", "<> B@progress"],
+        model,
+        &expect![[r#"
           violated (valid-ltl), by the run below, no fairness assumed
 
           at the start: B@progress: false
@@ -219,13 +250,17 @@ active proctype B() { turn; progress: skip }
           process 1 (B) could move again and again in the cycle and never does
           variables at the start of the cycle: turn = false
           the property fails only by starving process 1 (B): with --fair strong it holds
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn faults_are_named_as_those_of_a_model() {
     let model = "byte a[2], i = 2;\nactive proctype A() { a[i] = 1 }\n";
-    check(&["--check", "assert"], model, &expect![[r#"
+    check(
+        &["--check", "assert"],
+        model,
+        &expect![[r#"
           violated (unreach-call), by the run below
 
           step  line     0: A
@@ -233,9 +268,13 @@ fn faults_are_named_as_those_of_a_model() {
                            reads i = 2
                            ✗ an index is outside of its array
           variables at the end: i = 2
-    "#]]);
+    "#]],
+    );
     let model = "byte i;\nactive proctype A() { i = 1 / i }\n";
-    check(&["--check", "assert"], model, &expect![[r#"
+    check(
+        &["--check", "assert"],
+        model,
+        &expect![[r#"
           violated (unreach-call), by the run below
 
           step  line     0: A
@@ -243,7 +282,8 @@ fn faults_are_named_as_those_of_a_model() {
                            reads i = 0
                            ✗ division by zero
           variables at the end: i = 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -41,8 +41,8 @@ use pdnet_source::{Diagnostic, SourceMap, Span};
 
 use self::channels::{Channels, Site, cell_type, constant_index};
 use self::graph::{Graph, Node, NodeKind};
-use self::uses::{expressions, walk, walk_statements};
 use crate::tree::{BinaryOp, Expr, ExprKind, Init, Model, Proc, Scope, StmtKind, UnaryOp, Var, VarData};
+use crate::walk::{expressions, walk, walk_statements};
 
 /// What the net is to be like.
 #[derive(Clone, Debug)]
@@ -159,6 +159,8 @@ struct Lower<'m> {
     spin_ids: Vec<(u32, Option<u32>)>,
     /// What each transition is called.
     words: Vec<StepWords>,
+    /// SPIN's numbers of all statements that each transition executes.
+    executed: Vec<Vec<u32>>,
 }
 
 impl<'m> Lower<'m> {
@@ -220,6 +222,7 @@ impl<'m> Lower<'m> {
             warnings: Vec::new(),
             spin_ids: Vec::new(),
             words: Vec::new(),
+            executed: Vec::new(),
         };
         let nodes = || lower.graphs.iter().flat_map(|graph| graph.shape.nodes.iter());
         let has_atomic = nodes().any(|node| node.atomic && !node.inner);

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use pdnet_base::IndexVec;
+use pdnet_source::Pos;
 
 use crate::expr::Expr;
 use crate::net::{Place, Transition};
@@ -20,6 +21,8 @@ pub struct Legend {
     pub steps: IndexVec<Transition, StepWords>,
     /// What each place of a control state stands for.
     pub states: BTreeMap<Place, StateWords>,
+    /// All statements of the model, those of one process type after the other.
+    pub statements: Vec<StatementWords>,
     /// The variables of the model, by the cells that hold them.
     pub variables: BTreeMap<Place, VariableWords>,
     /// Channels with buffers, in the order of their numbers.
@@ -186,6 +189,19 @@ pub struct WaitWords {
     /// What it needs.
     pub needs: Need,
     /// The transitions of one process that execute it.
+    pub steps: Vec<Transition>,
+}
+
+/// A statement of the model.
+#[derive(Clone, Debug)]
+pub struct StatementWords {
+    /// The process type that it belongs to.
+    pub process: String,
+    /// The statement, in one line.
+    pub text: String,
+    /// Where it stands.
+    pub pos: Option<Pos>,
+    /// The transitions that execute it, perhaps together with others.
     pub steps: Vec<Transition>,
 }
 

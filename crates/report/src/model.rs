@@ -134,7 +134,10 @@ impl<'a> Narrator<'a> {
                 }
             }
         }
-        let reads = self.reads(firing, data.action);
+        let mut reads = self.reads(firing, data.action);
+        // Who starts a process counts them, but does not ask.
+        let starts = words.deeds.iter().any(|deed| matches!(deed, Deed::Start { .. }));
+        reads.retain(|access| !starts || access.name != "_nr_pr");
         told.phrases.extend(self.read_phrase(&reads, told.message.is_some() || !writes.is_empty()));
         told.phrases.extend(outcome(data.action));
         told.phrases.extend(own.into_iter().map(|text| Phrase { text, weight: Weight::Action }));
@@ -284,25 +287,34 @@ impl<'a> Narrator<'a> {
         let mut values = Vec::new();
         for (&place, words) in &self.legend.variables {
             let Some(cells) = self.net.places[place].cells() else { continue };
-            if words.per_process || !matches!(cells.scope, Scope::Global) {
+            let is_own = words.per_process || words.name.starts_with('_');
+            if is_own || !matches!(cells.scope, Scope::Global) {
                 continue;
             }
             let value = |key: &[i64]| {
                 let value = interpreter.cell(marking, place, key);
                 self.legend.value(words.notation, value)
             };
-            let text = match cells.length {
-                None => value(&[]),
-                Some(length) => {
-                    let shown = (0..i64::from(length)).take(MAX_SHOWN_CELLS).map(|index| value(&[index]));
-                    let mut shown: Vec<String> = shown.collect();
-                    if length as usize > MAX_SHOWN_CELLS {
-                        shown.push("…".to_owned());
-                    }
-                    format!("{{{}}}", shown.join(", "))
+            // An array in an array of structures is one list for each structure.
+            let (outer, inner) = words.dims.split_at(words.name.matches("[]").count().min(words.dims.len()));
+            let n_lists = i64::from(outer.iter().product::<u32>());
+            let length = i64::from(inner.iter().product::<u32>());
+            for list in (0..n_lists).take(MAX_SHOWN_CELLS) {
+                let name = with_indices(&words.name, &element_indices(outer, list));
+                let mut shown: Vec<String> = match (words.dims.as_slice(), inner) {
+                    ([], _) => vec![value(&[])],
+                    (_, []) => vec![value(&[list])],
+                    _ => (0..length).take(MAX_SHOWN_CELLS).map(|at| value(&[list * length + at])).collect(),
+                };
+                if inner.is_empty() {
+                    values.push((name, shown.concat()));
+                    continue;
                 }
-            };
-            values.push((words.name.clone(), text));
+                if length > shown.len() as i64 {
+                    shown.push("…".to_owned());
+                }
+                values.push((name, format!("{{{}}}", shown.join(", "))));
+            }
         }
         for &number in self.legend.channels.keys() {
             let Some(messages) = self.messages(marking, number) else { continue };

@@ -11,9 +11,9 @@ use pdnet_source::Span;
 use super::graph::{Move, Node, NodeKind};
 use super::statement::is_run;
 use super::step::{Made, Step, int_op};
-use super::uses::{expressions, walk};
 use super::{Home, Lower};
 use crate::tree::{Expr, ExprKind, Proc, StmtKind};
+use crate::walk::{expressions, walk};
 
 /// A step of a control state, by its position in the list of all.
 #[derive(Clone, Copy, Debug)]
@@ -246,6 +246,7 @@ impl<'m> Lower<'m> {
         let pos = self.pos(span);
         made.builder.at(pos).finish(&mut self.net);
         self.words.push(made.words);
+        self.executed.push(made.covers.into_iter().chain([ids.0]).chain(ids.1).collect());
         self.spin_ids.push(ids);
     }
 
@@ -264,8 +265,10 @@ impl<'m> Lower<'m> {
             let statements = self.statements(proc, first.node, &reached);
             let before: Vec<Node> = moves[..number].iter().map(|step| step.node).collect();
             let text = self.texts(proc, first.node, &reached);
+            let covers = self.covers(proc, first.node, &reached);
             let body = |step: &mut Step<'_, 'm>| {
                 step.text.clone_from(&text);
+                step.covers.clone_from(&covers);
                 for &node in &before {
                     let executable = step.executable(node);
                     step.require(NetExpr::logical_not(executable.condition));
@@ -331,6 +334,7 @@ impl<'m> Lower<'m> {
             }
             let mut step = self.inner_step(proc, from, action, &label, &statements);
             step.text = self.texts(proc, first.node, &reached);
+            step.covers = self.covers(proc, first.node, &reached);
             always |= step.guard_len() == 0;
             let faults = kinds_of(&step);
             match goes_on {
@@ -440,6 +444,12 @@ impl<'m> Lower<'m> {
         };
         let nodes = std::iter::once(&first).chain(passed).filter(is_statement);
         nodes.map(|&node| self.text(shape.nodes[node].span)).collect::<Vec<_>>().join("; ")
+    }
+
+    /// SPIN's numbers of the statements that one step of a `d_step` executes.
+    fn covers(&self, proc: Proc, first: Node, passed: &[Node]) -> Vec<u32> {
+        let shape = &self.graphs[proc].shape;
+        std::iter::once(&first).chain(passed).map(|&node| shape.nodes[node].id).collect()
     }
 
     /// Where the `d_step` goes on, if it does.

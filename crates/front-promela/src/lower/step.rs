@@ -51,6 +51,8 @@ pub(super) struct Step<'a, 'm> {
     pub(super) deeds: Vec<Deed>,
     /// Its statements, for people.
     pub(super) text: String,
+    /// SPIN's numbers of statements that it executes beside its own.
+    pub(super) covers: Vec<u32>,
     /// The second process that moves, for people.
     pub(super) partner_words: Option<PartnerWords>,
 }
@@ -58,18 +60,20 @@ pub(super) struct Step<'a, 'm> {
 /// A finished transition, with the words for it.
 pub(super) struct Made {
     pub(super) builder: TransitionBuilder,
+    /// SPIN's numbers of statements that it executes beside its own.
+    pub(super) covers: Vec<u32>,
     pub(super) words: StepWords,
 }
 
 impl Made {
     /// With a rank.
     pub(super) fn rank(self, rank: u8) -> Self {
-        Self { builder: self.builder.rank(rank), words: self.words }
+        Self { builder: self.builder.rank(rank), ..self }
     }
 
     /// As a late step.
     pub(super) fn late(self) -> Self {
-        Self { builder: self.builder.late(), words: self.words }
+        Self { builder: self.builder.late(), ..self }
     }
 }
 
@@ -92,6 +96,7 @@ impl<'a, 'm> Step<'a, 'm> {
             tokens: Vec::new(),
             deeds: Vec::new(),
             text: label.to_owned(),
+            covers: Vec::new(),
             partner_words: None,
         }
     }
@@ -224,7 +229,7 @@ impl<'a, 'm> Step<'a, 'm> {
             self.builder.arc(ArcData::Put { place, token });
         }
         let words = StepWords { text: self.text, deeds: self.deeds, partner: self.partner_words };
-        Made { builder: self.builder, words }
+        Made { builder: self.builder, covers: self.covers, words }
     }
 
     /// The builder of a step that is not followed, such as a fault: it has the guard and no effect. The caller gives the
@@ -235,7 +240,7 @@ impl<'a, 'm> Step<'a, 'm> {
         }
         self.builder.guard(condition);
         let words = StepWords { text: self.text, deeds: Vec::new(), partner: None };
-        Made { builder: self.builder, words }
+        Made { builder: self.builder, covers: self.covers, words }
     }
 
     /// The builder of the step in which this goes wrong. Of the guard only the first `kept` parts count: what goes wrong

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use pdnet_net::legend::{
-    CellWords, Deed, EndWords, Legend, Message, Need, Notation, QueueWords, StateWords, StepWords,
-    VariableWords, WaitWords, Worded, element_indices, with_indices,
+    CellWords, Deed, EndWords, Legend, Message, Need, Notation, QueueWords, StateWords, StatementWords,
+    StepWords, VariableWords, WaitWords, Worded, element_indices, with_indices,
 };
 use pdnet_net::{Expr as NetExpr, Place as NetPlace, Transition};
 
@@ -122,6 +122,17 @@ impl Lower<'_> {
             let words = VariableWords { name, dims, notation: notation(data.ty), per_process };
             legend.variables.insert(cells, words);
         }
+        let counted = [(Some(self.count), "_nr_pr"), (self.last, "_last")];
+        for (place, name) in counted {
+            let words = VariableWords {
+                name: name.to_owned(),
+                dims: Vec::new(),
+                notation: Notation::Number,
+                per_process: false,
+            };
+            legend.variables.extend(place.map(|place| (place, words)));
+        }
+        legend.statements = self.statement_words();
         let mut leaving: BTreeMap<NetPlace, Vec<Transition>> = BTreeMap::new();
         for (transition, data) in self.net.transitions.iter_enumerated() {
             if let Some(source) = data.source().filter(|_| legend.steps[transition].partner.is_none()) {
@@ -136,6 +147,45 @@ impl Lower<'_> {
             }
         }
         legend
+    }
+
+    /// All statements of all proctypes, in the order of the text, and the ends of the proctypes.
+    fn statement_words(&self) -> Vec<StatementWords> {
+        let mut steps: BTreeMap<u32, Vec<Transition>> = BTreeMap::new();
+        for (transition, ids) in self.net.transitions.indices().zip(&self.executed) {
+            for &id in ids {
+                steps.entry(id).or_default().push(transition);
+            }
+        }
+        let mut found = Vec::new();
+        for (proc, graph) in self.graphs.iter_enumerated() {
+            let first = found.len();
+            for data in graph.shape.nodes.iter() {
+                let text = match data.kind {
+                    NodeKind::Basic(_) | NodeKind::Else => self.text(data.span),
+                    NodeKind::End => self.end_label(proc),
+                    NodeKind::Goto(_)
+                    | NodeKind::Leave(_)
+                    | NodeKind::Meet
+                    | NodeKind::Exit
+                    | NodeKind::Choice
+                    | NodeKind::Block
+                    | NodeKind::Atomic
+                    | NodeKind::DStep
+                    | NodeKind::Unless
+                    | NodeKind::Skip => continue,
+                };
+                found.push(StatementWords {
+                    process: self.model.procs[proc].name.clone(),
+                    text,
+                    pos: self.pos(data.span),
+                    steps: steps.get(&data.id).cloned().unwrap_or_default(),
+                });
+            }
+            // An inline has its place elsewhere; the order of the text is kept inside of it.
+            found[first..].sort_by_key(|statement| statement.pos.map(|pos| (pos.file, pos.line, pos.column)));
+        }
+        found
     }
 
     fn symbols(&self) -> Vec<BTreeMap<i64, String>> {
