@@ -563,25 +563,26 @@ impl<'m> Lower<'m> {
             let mut bad = Vec::new();
             let mut look = |expr: &'m Expr| {
                 walk(expr, &mut |inner| {
-                    let what = match &inner.kind {
-                        ExprKind::NonProgress => "np_",
-                        ExprKind::Enabled(_) => "enabled",
-                        ExprKind::PcValue(_) => "pc_value",
-                        ExprKind::Remote { .. } | ExprKind::At { .. } => "a remote reference",
+                    let claims = "only in claims and formulas";
+                    let (what, why) = match &inner.kind {
+                        ExprKind::NonProgress => ("`np_`", claims),
+                        ExprKind::Enabled(_) => {
+                            ("`enabled`", "what another process can do is no part of a state")
+                        }
+                        ExprKind::PcValue(_) => {
+                            ("`pc_value`", "SPIN's numbers of control states are not known")
+                        }
+                        ExprKind::Remote { .. } | ExprKind::At { .. } => ("a remote reference", claims),
                         _ => return,
                     };
-                    bad.push((what, inner.span));
+                    bad.push((what, why, inner.span));
                 });
             };
             data.provided.iter().for_each(&mut look);
             walk_statements(&data.body, &mut |statement| expressions(&statement.kind, &mut look));
-            for (what, span) in bad {
-                self.error(
-                    "unsupported-in-proctype",
-                    format!("`{what}` cannot be used in a proctype"),
-                    span,
-                    "only in claims and formulas",
-                );
+            for (what, why, span) in bad {
+                let message = format!("{what} cannot be used in a proctype");
+                self.error("unsupported-in-proctype", message, span, why);
             }
         }
     }

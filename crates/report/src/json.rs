@@ -16,6 +16,7 @@
 //! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
 //! | `results` | one object for each property, in the order asked for |
 //! | `task` | where the properties come from a task definition: `definition`, `properties`; else `null` |
+//! | `unreached` | with `--unreached`: `reason` (a text where not all runs are known, else `null`) and `processes`: for each `name`, `statements` (their number) and `never`: those that no run executes, with `text`, `file`, `line`, `column`. Left out otherwise |
 //! | `notes` | texts that the user should know |
 //!
 //! A property of a task: `name`, `verdict`, `expected` (`"true"`, `"false"` or `null`), `subproperty`, `agreement`
@@ -75,6 +76,7 @@ use crate::slice_json::ChangeObject;
 use crate::slicing::SliceSummary;
 use crate::standing::Standing;
 use crate::task::{Agreement, Question};
+use crate::unreached::Unreached;
 
 /// The name and version of the schema.
 pub const RESULT_SCHEMA: &str = "pdnet-result/1";
@@ -97,6 +99,7 @@ pub fn result_json(report: &Report<'_>) -> String {
         verdict: report.overall().name(),
         results,
         task: task_of(report),
+        unreached: report.unreached.as_ref().map(|unreached| unreached_of(report, unreached)),
         notes: &report.notes,
     };
     to_json(&object)
@@ -140,7 +143,51 @@ struct Object<'a> {
     verdict: &'static str,
     results: Vec<ResultObject<'a>>,
     task: Option<TaskObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreached: Option<UnreachedObject>,
     notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct UnreachedObject {
+    reason: Option<String>,
+    processes: Vec<UnreachedProcessObject>,
+}
+
+#[derive(Serialize)]
+struct UnreachedProcessObject {
+    name: String,
+    statements: usize,
+    never: Vec<UnreachedStatementObject>,
+}
+
+#[derive(Serialize)]
+struct UnreachedStatementObject {
+    text: String,
+    #[serde(flatten)]
+    place: PlaceObject,
+}
+
+fn unreached_of(report: &Report<'_>, unreached: &Unreached) -> UnreachedObject {
+    let processes = match unreached {
+        Unreached::Known(processes) => processes,
+        Unreached::Unknown(reason) => {
+            return UnreachedObject { reason: Some(reason.to_string()), processes: Vec::new() };
+        }
+    };
+    let processes = processes.iter().map(|process| UnreachedProcessObject {
+        name: process.name.trim_matches(':').to_owned(),
+        statements: process.n_statements,
+        never: process
+            .statements
+            .iter()
+            .map(|statement| UnreachedStatementObject {
+                text: statement.text.clone(),
+                place: place_of(report, statement.pos),
+            })
+            .collect(),
+    });
+    UnreachedObject { reason: None, processes: processes.collect() }
 }
 
 #[derive(Serialize)]

@@ -11,6 +11,7 @@ use crate::merging::MergeSummary;
 use crate::slicing::SliceSummary;
 use crate::task::TaskReport;
 use crate::timings::Timings;
+use crate::unreached::Unreached;
 
 /// The answers to all properties of one program.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub struct Report<'a> {
     pub slices: Vec<SliceSummary>,
     /// Which steps were merged, for each group of properties for which some could be.
     pub merges: Vec<MergeSummary>,
+    /// Which statements of a model no run executes, where somebody asked.
+    pub unreached: Option<Unreached>,
     /// How long the way to the net took.
     pub timings: Timings,
     /// What the user should know beside the answers.

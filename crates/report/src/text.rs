@@ -15,6 +15,7 @@ use crate::style::{Style, paint};
 use crate::table::{run_table, short_place};
 use crate::task::Agreement;
 use crate::threads::Threads;
+use crate::unreached::Unreached;
 
 /// The width of the text where nothing else is known.
 pub const DEFAULT_WIDTH: usize = 100;
@@ -44,6 +45,7 @@ pub fn result_text(report: &Report<'_>, options: TextOptions) -> String {
         writer.result(result);
     }
     writer.task();
+    writer.unreached();
     if !report.notes.is_empty() {
         writer.out.push('\n');
         for note in &report.notes {
@@ -98,6 +100,28 @@ impl Writer<'_> {
                 None => Style::Plain,
             };
             self.paragraph("  ", &line, style);
+        }
+    }
+
+    /// The statements of a model that no run executes.
+    fn unreached(&mut self) {
+        let Some(unreached) = &self.report.unreached else { return };
+        self.out.push('\n');
+        self.paragraph("", "statements that no run executes", Style::Bold);
+        let processes = match unreached {
+            Unreached::Known(processes) => processes,
+            Unreached::Unknown(reason) => {
+                self.paragraph("  ", &format!("not known: {reason}"), Style::Unsure);
+                return;
+            }
+        };
+        for process in processes {
+            self.paragraph("  ", &process.sentence(), Style::Plain);
+            for statement in &process.statements {
+                let place = statement.pos.map(|pos| format!("{}  ", short_place(self.report, pos)));
+                let text = format!("{}{}", place.unwrap_or_default(), statement.text);
+                self.paragraph("    ", &text, Style::Unsure);
+            }
         }
     }
 

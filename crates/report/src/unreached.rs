@@ -50,3 +50,18 @@ impl Unreached {
         Self::Known(processes)
     }
 }
+
+impl UnreachedProcess {
+    /// `proctype P: 2 of 7 statements are never executed`.
+    pub(crate) fn sentence(&self) -> String {
+        let name = match self.name.trim_matches(':') {
+            "init" => "init".to_owned(),
+            name => format!("proctype {name}"),
+        };
+        match (self.statements.len(), self.n_statements) {
+            (0, all) => format!("{name}: all {all} statements are executed"),
+            (never, all) if never == all => format!("{name}: none of its {all} statements is ever executed"),
+            (never, all) => format!("{name}: {never} of {all} statements are never executed"),
+        }
+    }
+}

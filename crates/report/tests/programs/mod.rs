@@ -146,6 +146,7 @@ impl Program {
         };
         Report {
             legend: None,
+            unreached: None,
             version: "0.0.0",
             input: self.net.name.clone(),
             net: &self.net,
