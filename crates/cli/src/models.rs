@@ -181,15 +181,6 @@ impl Resolver<'_> {
     }
 
     fn defaults(&mut self) {
-        if let Some(trace) = self.loaded.model.traces.first() {
-            // Whoever asks for everything is not to be told that everything holds.
-            let word = if trace.negated { "notrace" } else { "trace" };
-            let error =
-                Diagnostic::error("unsupported-trace", format!("`{word}` assertions cannot be checked"))
-                    .at(trace.span, "not in this version")
-                    .help("ask for what is to be checked, as with `--check assert,deadlock`");
-            self.errors.push(error);
-        }
         self.found.extend([ModelCheck::Assert, ModelCheck::Deadlock].map(Question::Check));
         let names: Vec<String> = self.claim_names();
         let mut note = "no property was asked for: assertions and invalid end states were checked".to_owned();

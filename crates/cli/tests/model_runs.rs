@@ -300,77 +300,77 @@ init { byte i; atomic { for (i : 1 .. 6) { run P() } }; c!2; c!3; _nr_pr == 1; a
         &["--check", "deadlock"],
         model,
         &expect![[r#"
-          violated (no-deadlock), by the run below
+              violated (no-deadlock), by the run below
 
-          step  line     process
-             1  m.pml:5  0: init  for (i : 1 .. 6)
-                                    writes i = 1
-             2                    for (i : 1 .. 6)
-                                    reads i = 1
-             3                    run P()
-                                    starts process 1: P()
-             4                    for (i : 1 .. 6)
-                                    writes i = 2
-             5                    for (i : 1 .. 6)
-                                    reads i = 2
-             6                    run P()
-                                    starts process 2: P()
-             7                    for (i : 1 .. 6)
-                                    writes i = 3
-             8                    for (i : 1 .. 6)
-                                    reads i = 3
-             9                    run P()
-                                    starts process 3: P()
-            10                    for (i : 1 .. 6)
-                                    writes i = 4
-            11                    for (i : 1 .. 6)
-                                    reads i = 4
-            12                    run P()
-                                    starts process 4: P()
-            13                    for (i : 1 .. 6)
-                                    writes i = 5
-            14                    for (i : 1 .. 6)
-                                    reads i = 5
-            15                    run P()
-                                    starts process 5: P()
-            16                    for (i : 1 .. 6)
-                                    writes i = 6
-            17                    for (i : 1 .. 6)
-                                    reads i = 6
-            18                    run P()
-                                    starts process 6: P()
-            19                    for (i : 1 .. 6)
-                                    writes i = 7
-            20                    for (i : 1 .. 6)
-                                    reads i = 7
-            21                    for (i : 1 .. 6)
-            22                    for (i : 1 .. 6) { run P() }
-            23                    c!2
-                                    hands 2 over c to process 1 (P)
-                         1: P     c?y
-                                    receives 2 from process 0 (init)
-                                    writes y = 2
-            24                    c!3
-                                    hands 3 over c to process 2 (P)
-                         2: P     c?y
-                                    receives 3 from process 0 (init)
-                                    writes y = 3
-            25  m.pml:4  1: P     x = x + y
-                                    reads x = 0
-                                    writes x = 2
-            26  m.pml:4  2: P     x = x + y
-                                    reads x = 2
-                                    writes x = 5
-          invalid end state: no process can move, this state stays forever
-            process 0 (init) at m.pml:5 waits for _nr_pr == 1, but _nr_pr = 7
-            process 1 (P) at m.pml:4 is at its end
-            process 2 (P) at m.pml:4 is at its end
-            process 3 (P) at m.pml:4 waits for c?y, but nobody is ready to send it
-            process 4 (P) at m.pml:4 waits for c?y, but nobody is ready to send it
-            process 5 (P) at m.pml:4 waits for c?y, but nobody is ready to send it
-            process 6 (P) at m.pml:4 waits for c?y, but nobody is ready to send it
-          variables at the end: x = 5
-    "#]],
+              step  line     process
+                 1  m.pml:5  0: init  for (i : 1 .. 6)
+                                        writes i = 1
+                 2                    for (i : 1 .. 6)
+                                        reads i = 1
+                 3                    run P()
+                                        starts process 1: P()
+                 4                    for (i : 1 .. 6)
+                                        writes i = 2
+                 5                    for (i : 1 .. 6)
+                                        reads i = 2
+                 6                    run P()
+                                        starts process 2: P()
+                 7                    for (i : 1 .. 6)
+                                        writes i = 3
+                 8                    for (i : 1 .. 6)
+                                        reads i = 3
+                 9                    run P()
+                                        starts process 3: P()
+                10                    for (i : 1 .. 6)
+                                        writes i = 4
+                11                    for (i : 1 .. 6)
+                                        reads i = 4
+                12                    run P()
+                                        starts process 4: P()
+                13                    for (i : 1 .. 6)
+                                        writes i = 5
+                14                    for (i : 1 .. 6)
+                                        reads i = 5
+                15                    run P()
+                                        starts process 5: P()
+                16                    for (i : 1 .. 6)
+                                        writes i = 6
+                17                    for (i : 1 .. 6)
+                                        reads i = 6
+                18                    run P()
+                                        starts process 6: P()
+                19                    for (i : 1 .. 6)
+                                        writes i = 7
+                20                    for (i : 1 .. 6)
+                                        reads i = 7
+                21                    for (i : 1 .. 6)
+                22                    for (i : 1 .. 6) { run P() }
+                23                    c!2
+                                        hands 2 over c to process 1 (P)
+                             1: P     c?y
+                                        receives 2 from process 0 (init)
+                                        writes y = 2
+                24                    c!3
+                                        hands 3 over c to process 2 (P)
+                             2: P     c?y
+                                        receives 3 from process 0 (init)
+                                        writes y = 3
+                25  m.pml:4  1: P     x = x + y
+                                        reads x = 0
+                                        writes x = 2
+                26  m.pml:4  2: P     x = x + y
+                                        reads x = 2
+                                        writes x = 5
+              invalid end state: no process can move, this state stays forever
+                process 0 (init) at m.pml:5 waits for _nr_pr == 1, but _nr_pr = 7
+                process 1 (P) at m.pml:4 is at its end
+                process 2 (P) at m.pml:4 is at its end
+                process 3 (P) at m.pml:4 waits for c?y, but nobody is ready to send it
+                process 4 (P) at m.pml:4 waits for c?y, but nobody is ready to send it
+                process 5 (P) at m.pml:4 waits for c?y, but nobody is ready to send it
+                process 6 (P) at m.pml:4 waits for c?y, but nobody is ready to send it
+              variables at the end: x = 5
+        "#]],
     );
 }
 

@@ -14,11 +14,13 @@
 //! | `statement.rs` | statements as steps: conditions, assignments, sends, receives |
 //! | `process.rs` | the steps of a proctype, with `else`, `unless`, `atomic`, `d_step` |
 //! | `rendezvous.rs` | steps of two processes |
+//! | `events.rs` | `trace` and `notrace`: an automaton that watches messages |
 //! | `words.rs` | the steps in the words of the model, for people |
 //! | `observe.rs` | expressions of properties: what they say of a marking |
 
 mod channels;
 mod dead;
+mod events;
 pub(crate) mod graph;
 mod observe;
 mod process;
@@ -103,6 +105,10 @@ pub fn lower(
         let graph = &lower.graphs[proc];
         node != graph.end && !lower.has_mark(proc, node, "end")
     });
+    let unfinished = match &lower.events {
+        Some(events) => NetExpr::either(unfinished, lower.ends_early(events)),
+        None => unfinished,
+    };
     let progress = lower.somewhere(&|lower, proc, node| lower.has_mark(proc, node, "progress"));
     let accepting = lower.somewhere(&|lower, proc, node| lower.has_mark(proc, node, "accept"));
     let accepting = Some(accepting).filter(|expr| *expr != NetExpr::Const(0));
@@ -157,6 +163,8 @@ struct Lower<'m> {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     spin_ids: Vec<(u32, Option<u32>)>,
+    /// What watches the messages.
+    events: Option<events::Events>,
     /// What each transition is called.
     words: Vec<StepWords>,
     /// SPIN's numbers of all statements that each transition executes.
@@ -221,6 +229,7 @@ impl<'m> Lower<'m> {
             errors: Vec::new(),
             warnings: Vec::new(),
             spin_ids: Vec::new(),
+            events: None,
             words: Vec::new(),
             executed: Vec::new(),
         };
@@ -241,6 +250,10 @@ impl<'m> Lower<'m> {
         if uses_last(model, observed) {
             let place = lower.net.add_cells("_last", global(IntType::U8, 0));
             lower.last = Some(place);
+        }
+        match events::events(model, &lower.channels, &mut lower.net) {
+            Ok(events) => lower.events = events,
+            Err(errors) => lower.errors.extend(errors),
         }
         lower.make_functions();
         lower.make_cells(observed);
@@ -505,6 +518,12 @@ impl<'m> Lower<'m> {
         self.constant(expr).is_some()
     }
 
+    /// Whether the trace of the model is where it must not be when nothing can move any more. As in SPIN, that counts
+    /// only where there are still processes.
+    fn ends_early(&self, events: &events::Events) -> NetExpr {
+        NetExpr::both(events.is_open(), self.somewhere(&|_, _, _| true))
+    }
+
     /// The place where processes of a proctype begin.
     fn entry(&self, proc: Proc) -> NetPlace {
         self.places[proc][&self.graphs[proc].start]
@@ -553,12 +572,6 @@ impl<'m> Lower<'m> {
     /// Complains about what has no net.
     fn refuse(&mut self) {
         let model = self.model;
-        if let Some(trace) = model.traces.first() {
-            let word = if trace.negated { "notrace" } else { "trace" };
-            let warning =
-                Diagnostic::warning("trace-not-checked", format!("the `{word}` assertion is not checked"));
-            self.warnings.push(warning.at(trace.span, "what it says is no part of any answer"));
-        }
         for (_, data) in model.procs.iter_enumerated() {
             let mut bad = Vec::new();
             let mut look = |expr: &'m Expr| {

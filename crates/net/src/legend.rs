@@ -29,6 +29,8 @@ pub struct Legend {
     pub queues: Vec<QueueWords>,
     /// The names of channels, by number.
     pub channels: BTreeMap<i64, String>,
+    /// In markings where this is not 0, what the model says of its messages has not come to its end.
+    pub open_trace: Option<Expr>,
     /// Sets of names for values, each with the values that have one.
     pub symbols: Vec<BTreeMap<i64, String>>,
 }
@@ -94,6 +96,8 @@ pub enum Deed {
         /// Its parameters and their values.
         arguments: Vec<(String, Worded)>,
     },
+    /// A rule of the model about its messages is broken, in words.
+    Break(String),
     /// Something is printed.
     Print {
         /// The text, with places for the values as in C.

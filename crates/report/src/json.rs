@@ -524,13 +524,13 @@ fn trace_of(report: &Report<'_>, run: &Run, end: &TraceEnd) -> Trace {
             blocked.extend(threads.iter().map(&blocked_of));
             "deadlock"
         }
-        RunEnd::Standstill(processes) => {
+        RunEnd::Standstill { processes, open_trace } => {
             blocked.extend(processes.iter().map(|process| BlockedObject {
                 thread: process.thread,
                 place: place_of(report, process.pos),
                 text: process.describe(),
             }));
-            if processes.iter().all(Standing::is_valid) { "ended" } else { "deadlock" }
+            if processes.iter().all(Standing::is_valid) && !open_trace { "ended" } else { "deadlock" }
         }
         RunEnd::Stuck(threads) => {
             blocked.extend(threads.iter().map(&blocked_of));

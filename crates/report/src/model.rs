@@ -72,8 +72,8 @@ impl Scalars for Scene<'_> {
     fn cell(&self, place: Place, key: &[i64]) -> i64 {
         self.interpreter.cell(self.marking, place, key)
     }
-    fn marked(&self, _: Place, _: &[i64]) -> bool {
-        false
+    fn marked(&self, place: Place, prefix: &[i64]) -> bool {
+        self.marking.tokens(place).any(|(token, _)| token.starts_with(prefix))
     }
     fn deadlock(&self) -> bool {
         false
@@ -94,6 +94,7 @@ impl<'a> Narrator<'a> {
         let partner = words.partner.as_ref().map(|partner| (partner.thread.eval(&scene), &partner.text));
         let mut told = Told { statement: words.text.clone(), ..Told::default() };
         let mut own: Vec<String> = Vec::new();
+        let mut broken = None;
         let mut writes: Vec<Access> = Vec::new();
         for deed in &words.deeds {
             match deed {
@@ -129,6 +130,7 @@ impl<'a> Narrator<'a> {
                     let thread = thread.eval(&scene);
                     own.push(format!("starts process {thread}: {name}({})", arguments.join(", ")));
                 }
+                Deed::Break(words) => broken = Some(words.clone()),
                 Deed::Print { format, values } => {
                     own.push(format!("prints \"{}\"", self.printed(&scene, format, values)));
                 }
@@ -139,8 +141,11 @@ impl<'a> Narrator<'a> {
         let starts = words.deeds.iter().any(|deed| matches!(deed, Deed::Start { .. }));
         reads.retain(|access| !starts || access.name != "_nr_pr");
         told.phrases.extend(self.read_phrase(&reads, told.message.is_some() || !writes.is_empty()));
-        told.phrases.extend(outcome(data.action));
+        if broken.is_none() {
+            told.phrases.extend(outcome(data.action));
+        }
         told.phrases.extend(own.into_iter().map(|text| Phrase { text, weight: Weight::Action }));
+        told.phrases.extend(broken.map(|text| Phrase { text, weight: Weight::Failure }));
         if let Some((thread, text)) = partner {
             let received = told.message.as_ref().map(|message| Phrase {
                 text: format!(
@@ -326,6 +331,11 @@ impl<'a> Narrator<'a> {
         values
     }
 
+    /// Whether what the model says of its messages has not come to its end.
+    pub(crate) fn has_open_trace(self, marking: &Marking) -> bool {
+        self.legend.open_trace.as_ref().is_some_and(|open| open.eval(&self.scene(marking, &[])) != 0)
+    }
+
     /// The messages in a channel, the oldest first; none for a channel without a buffer.
     pub(crate) fn messages(self, marking: &Marking, channel: i64) -> Option<Vec<String>> {
         let interpreter = Interpreter::new(self.net);
@@ -347,7 +357,11 @@ impl<'a> Narrator<'a> {
             Deed::Send(message) | Deed::Receive(message) | Deed::Peek(message) => {
                 Some(message.channel.eval(scene))
             }
-            Deed::Hand(_) | Deed::Assign { .. } | Deed::Start { .. } | Deed::Print { .. } => None,
+            Deed::Hand(_)
+            | Deed::Assign { .. }
+            | Deed::Start { .. }
+            | Deed::Break(_)
+            | Deed::Print { .. } => None,
         })
     }
 }

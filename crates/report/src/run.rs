@@ -82,8 +82,13 @@ pub(crate) enum RunEnd {
     Ended,
     /// No thread can move.
     Deadlock(Vec<Blocked>),
-    /// No process of a model can move; where each stands.
-    Standstill(Vec<Standing>),
+    /// No process of a model can move.
+    Standstill {
+        /// Where each stands.
+        processes: Vec<Standing>,
+        /// Whether the trace of the model has not come to its end.
+        open_trace: bool,
+    },
     /// Two threads race.
     Race(Box<RaceData>),
     /// This thread never moves again, although others do. (A list of one.)
@@ -117,11 +122,9 @@ impl Run {
                 if let Some(narrator) = narrator
                     && is_standstill() =>
             {
-                RunEnd::Standstill(standings(narrator, last))
+                standstill(narrator, last)
             }
-            (TraceEnd::Stutter, _) if let Some(narrator) = narrator => {
-                RunEnd::Standstill(standings(narrator, last))
-            }
+            (TraceEnd::Stutter, _) if let Some(narrator) = narrator => standstill(narrator, last),
             (TraceEnd::Cycle(_), _) => RunEnd::Cycle(replay.starved.clone()),
             (TraceEnd::Race(race), _) => RunEnd::Race(Box::new(RaceData::new(net, &threads, last, race))),
             (TraceEnd::Stuck(thread), _) => RunEnd::Stuck(stuck_thread(net, last, &all, *thread)),
@@ -154,8 +157,8 @@ impl Run {
             RunEnd::Deadlock(blocked) | RunEnd::Stuck(blocked) => {
                 blocked.iter().any(|blocked| blocked.thread == thread)
             }
-            RunEnd::Standstill(standings) => {
-                standings.iter().any(|standing| standing.thread == thread && !standing.is_valid())
+            RunEnd::Standstill { processes, .. } => {
+                processes.iter().any(|standing| standing.thread == thread && !standing.is_valid())
             }
             RunEnd::Cycle(starved) => starved.iter().any(|starved| starved.thread == thread),
             RunEnd::Race(race) => race.accesses.iter().any(|access| access.thread == thread),
@@ -205,6 +208,11 @@ fn run_step(
         partner: None,
         message: None,
     }
+}
+
+fn standstill(narrator: Narrator<'_>, last: &Marking) -> RunEnd {
+    let open_trace = narrator.has_open_trace(last);
+    RunEnd::Standstill { processes: standings(narrator, last), open_trace }
 }
 
 /// Tells a step in the words of its model.

@@ -234,7 +234,13 @@ impl Writer<'_> {
                 self.paragraph("  ", "deadlock: no thread can move, this state stays forever", Style::Bad);
                 self.blocked(run, blocked);
             }
-            RunEnd::Standstill(processes) => self.standstill(run, processes),
+            RunEnd::Standstill { processes, open_trace } => {
+                self.standstill(run, processes);
+                if *open_trace {
+                    let text = "the trace of the model has not come to its end";
+                    self.paragraph("  ", text, Style::Bad);
+                }
+            }
             RunEnd::Stuck(blocked) => {
                 let text = "partial deadlock: a thread never moves again, whatever the others do";
                 self.paragraph("  ", text, Style::Bad);

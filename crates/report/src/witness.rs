@@ -281,7 +281,7 @@ impl<'a> Content<'a> {
                 None
             }
             // Models have no witnesses.
-            RunEnd::Failure | RunEnd::Ended | RunEnd::Standstill(_) => None,
+            RunEnd::Failure | RunEnd::Ended | RunEnd::Standstill { .. } => None,
             RunEnd::Decided => forbidden_call(self.report.net, result, replay),
         };
         let main = || {

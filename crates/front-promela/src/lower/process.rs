@@ -208,6 +208,12 @@ impl<'m> Lower<'m> {
             let made = finish_as(step.finish_fault(fault, kept), rank, timeout);
             self.push(made, span, (id, None));
         }
+        let mut step = self.begin(place, Action::AssertFail, &label);
+        step.timeout = timeout;
+        body(&mut step);
+        if let Some(made) = step.finish_mismatch() {
+            self.push(finish_as(made, rank, timeout), span, (id, None));
+        }
     }
 
     /// The step of an assertion that does not hold.
@@ -346,6 +352,10 @@ impl<'m> Lower<'m> {
             for fault in faults {
                 let step = self.inner_step(proc, from, Action::Fault(fault), &label, &statements);
                 let made = step.finish_fault(fault, 0);
+                self.push(made, span, (id, None));
+            }
+            let step = self.inner_step(proc, from, Action::AssertFail, &label, &statements);
+            if let Some(made) = step.finish_mismatch() {
                 self.push(made, span, (id, None));
             }
         }

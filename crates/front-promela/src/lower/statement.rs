@@ -161,6 +161,7 @@ impl<'m> Step<'_, 'm> {
         let buffers = self.buffers(accesses);
         let message = self.message(&buffers, &values);
         self.deeds.push(Deed::Send(message));
+        self.event(true, &buffers, &values);
         for access in accesses {
             let data = self.lower.channels.classes[access.class].clone();
             let Some(len_place) = data.len else { continue };
@@ -241,6 +242,9 @@ impl<'m> Step<'_, 'm> {
         }
         let message = self.message(&buffers, &fields);
         self.deeds.push(if keep { Deed::Peek(message) } else { Deed::Receive(message) });
+        if !keep {
+            self.event(false, &buffers, &fields);
+        }
         if !keep {
             for (access, slot) in buffers.iter().zip(&slots) {
                 self.remove(access, slot);

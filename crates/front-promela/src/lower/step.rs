@@ -51,6 +51,10 @@ pub(super) struct Step<'a, 'm> {
     pub(super) deeds: Vec<Deed>,
     /// Its statements, for people.
     pub(super) text: String,
+    /// When a message is not as the trace of the model says.
+    pub(super) mismatch: Expr,
+    /// That in words.
+    pub(super) mismatch_words: Option<Deed>,
     /// SPIN's numbers of statements that it executes beside its own.
     pub(super) covers: Vec<u32>,
     /// The second process that moves, for people.
@@ -96,6 +100,8 @@ impl<'a, 'm> Step<'a, 'm> {
             tokens: Vec::new(),
             deeds: Vec::new(),
             text: label.to_owned(),
+            mismatch: Expr::Const(0),
+            mismatch_words: None,
             covers: Vec::new(),
             partner_words: None,
         }
@@ -218,6 +224,8 @@ impl<'a, 'm> Step<'a, 'm> {
         for (_, condition) in self.faults.clone() {
             self.require(Expr::logical_not(condition));
         }
+        let mismatch = std::mem::replace(&mut self.mismatch, Expr::Const(0));
+        self.require(Expr::logical_not(mismatch));
         for condition in std::mem::take(&mut self.guard) {
             self.builder.guard(condition);
         }
@@ -251,6 +259,22 @@ impl<'a, 'm> Step<'a, 'm> {
         let condition =
             conditions.fold(Expr::Const(0), |any, (_, condition)| Expr::either(any, condition.clone()));
         self.finish_without_effect(condition)
+    }
+
+    /// The builder of the step in which a message is not as the trace says; none where there is no such step.
+    pub(super) fn finish_mismatch(mut self) -> Option<Made> {
+        let mismatch = std::mem::replace(&mut self.mismatch, Expr::Const(0));
+        if mismatch == Expr::Const(0) || self.is_impossible() {
+            return None;
+        }
+        for (_, condition) in self.faults.clone() {
+            self.require(Expr::logical_not(condition));
+        }
+        let deeds = self.deeds.drain(..).chain(self.mismatch_words.take()).collect();
+        let partner = self.partner_words.take();
+        let mut made = self.finish_without_effect(mismatch);
+        (made.words.deeds, made.words.partner) = (deeds, partner);
+        Some(made)
     }
 
     /// An expression of this step, a copy of `original` with further reads, over the marking in place of those.

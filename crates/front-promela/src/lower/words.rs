@@ -110,6 +110,7 @@ impl Lower<'_> {
             symbols: self.symbols(),
             channels: self.channel_names(),
             queues: self.queues(),
+            open_trace: self.events.as_ref().map(|events| self.ends_early(events)),
             ..Legend::default()
         };
         for (var, data) in self.model.vars.iter_enumerated() {
