@@ -15,6 +15,8 @@ fn check(arguments: &[&str], model: &str, expected: &Expect) {
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(10), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     let from = printed.find("  violated").expect("a violation");
+    // With the line above, which has the property.
+    let from = printed[..from - 1].rfind('\n').map_or(0, |at| at + 1);
     let lines = printed[from..].lines().filter(|line| !line.contains("explicit engine"));
     let told: Vec<&str> = lines.take_while(|line| !line.starts_with("Verification")).collect();
     expected.assert_eq(&format!("{}\n", told.join("\n").trim_end()));
@@ -43,6 +45,7 @@ active proctype Q() {
         &["--check", "assert"],
         model,
         &expect![[r#"
+            assert: no assertion fails, no array, channel or division goes wrong
               violated (unreach-call), by the run below
 
               step  line      0: P                                     1: Q
@@ -56,7 +59,6 @@ active proctype Q() {
                  4  m.pml:12  m[1].b[1] = 5
                                 writes m[1].b[1] = 5
                  5            x++
-                                writes x = 1
                  6            last = req
                                 writes last = req
                  7  m.pml:16                                           v > 2
@@ -94,6 +96,7 @@ proctype E() { endless: s?b }
         &["--check", "deadlock"],
         model,
         &expect![[r#"
+            deadlock: no invalid end state
               violated (no-deadlock), by the run below
 
               step  line     0: init                    1: W                       2: W
@@ -129,6 +132,7 @@ fn a_process_that_has_ended_waits_for_younger_ones() {
         &["--check", "deadlock"],
         model,
         &expect![[r#"
+            deadlock: no invalid end state
               violated (no-deadlock), by the run below
 
               step  line     0: A                                     1: B
@@ -147,6 +151,7 @@ fn what_is_wrong_from_the_start_needs_no_step() {
         &["--claim", "p"],
         model,
         &expect![[r#"
+            p: x == 2
               violated (valid-ltl), by the run below, no fairness assumed
 
               at the start: x == 2: false
@@ -160,6 +165,7 @@ fn what_is_wrong_from_the_start_needs_no_step() {
         &["--check", "deadlock"],
         model,
         &expect![[r#"
+            deadlock: no invalid end state
               violated (no-deadlock), by the run below
 
               no step is needed: it is so from the start
@@ -181,6 +187,7 @@ active proctype B() { chan to; g?to; to!2 }
         &["--check", "assert"],
         model,
         &expect![[r#"
+            assert: no assertion fails, no array, channel or division goes wrong
               violated (unreach-call), by the run below
 
               step  line     0: A                                     1: B
@@ -213,6 +220,7 @@ active proctype A() { byte i; d_step { i = 2; x = i + 1; a[i] = x }; assert(a[2]
         &["--check", "assert"],
         model,
         &expect![[r#"
+            assert: no assertion fails, no array, channel or division goes wrong
               violated (unreach-call), by the run below
 
               step  line     0: A
@@ -237,22 +245,23 @@ active proctype B() { turn; progress: skip }
         &["--ltl", "<> B@progress"],
         model,
         &expect![[r#"
-          violated (valid-ltl), by the run below, no fairness assumed
+            ltl-1: <> B@progress
+              violated (valid-ltl), by the run below, no fairness assumed
 
-          at the start: B@progress: false
-          step  line     0: A                                     1: B
-        ── cycle starts here: the following steps repeat forever ──
-             1  m.pml:3  turn = !turn
-                           reads turn = false
-                           writes turn = true
-             2           turn = !turn
-                           reads turn = true
-                           writes turn = false
-        ── back to the start of the cycle ──
-          process 1 (B) could move again and again in the cycle and never does
-          variables at the start of the cycle: turn = false
-          the property fails only by starving process 1 (B): with --fair strong it holds
-    "#]],
+              at the start: B@progress: false
+              step  line     0: A                                     1: B
+            ── cycle starts here: the following steps repeat forever ──
+                 1  m.pml:3  turn = !turn
+                               reads turn = false
+                               writes turn = true
+                 2           turn = !turn
+                               reads turn = true
+                               writes turn = false
+            ── back to the start of the cycle ──
+              process 1 (B) could move again and again in the cycle and never does
+              variables at the start of the cycle: turn = false
+              the property fails only by starving process 1 (B): with --fair strong it holds
+        "#]],
     );
 }
 
@@ -263,6 +272,7 @@ fn faults_are_named_as_those_of_a_model() {
         &["--check", "assert"],
         model,
         &expect![[r#"
+            assert: no assertion fails, no array, channel or division goes wrong
               violated (unreach-call), by the run below
 
               step  line     0: A
@@ -277,6 +287,7 @@ fn faults_are_named_as_those_of_a_model() {
         &["--check", "assert"],
         model,
         &expect![[r#"
+            assert: no assertion fails, no array, channel or division goes wrong
               violated (unreach-call), by the run below
 
               step  line     0: A
@@ -300,6 +311,7 @@ init { byte i; atomic { for (i : 1 .. 6) { run P() } }; c!2; c!3; _nr_pr == 1; a
         &["--check", "deadlock"],
         model,
         &expect![[r#"
+            deadlock: no invalid end state
               violated (no-deadlock), by the run below
 
               step  line     process

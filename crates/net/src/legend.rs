@@ -47,6 +47,8 @@ pub enum Notation {
     Symbol(usize),
     /// As the name of a channel.
     Channel,
+    /// Not at all: it rests on a variable that the net does not keep, because nothing depends on it.
+    Lost,
 }
 
 /// What a transition does.
@@ -240,6 +242,7 @@ impl Legend {
                 name.cloned().unwrap_or_else(|| value.to_string())
             }
             Notation::Channel => self.channel(value),
+            Notation::Lost => "?".to_owned(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! All of it comes from the legend that the front end wrote beside the net.
 
 use pdnet_base::Idx as _;
-use pdnet_net::legend::{CellWords, Deed, Legend, Message, Worded, element_indices, with_indices};
+use pdnet_net::legend::{CellWords, Deed, Legend, Message, Notation, Worded, element_indices, with_indices};
 use pdnet_net::{
     Action, ArcData, Expr, Fault, Firing, Interpreter, Marking, Net, Place, Scalars, Scope, Transition, Var,
 };
@@ -276,6 +276,7 @@ impl<'a> Narrator<'a> {
             let Some(value) = values.next() else { continue };
             let number = value.value.eval(scene);
             match kind {
+                _ if value.notation == Notation::Lost => text.push('?'),
                 'e' => text.push_str(&self.legend.value(value.notation, number)),
                 'c' => text.extend(u32::try_from(number).ok().and_then(char::from_u32)),
                 'x' => text.push_str(&format!("{number:x}")),

@@ -112,8 +112,12 @@ impl<'m> Step<'_, 'm> {
                 }
             }
             StmtKind::Assign(place, value) => {
-                let value = self.value(value);
-                self.assign(place, value);
+                let number = self.value(value);
+                self.assign(place, number);
+                // Only an increment of a variable that nobody reads: which number it makes is not known.
+                if self.is_lost(value) {
+                    self.deeds.pop();
+                }
             }
             StmtKind::Send { channel, args, sorted } => {
                 let accesses = self.accesses(channel);

@@ -17,6 +17,7 @@ use super::step::Step;
 use super::value::{Access, choose, plus};
 use super::{Home, Lower};
 use crate::tree::{Expr, ExprKind, Place, Proc, Scope, StmtKind, Type};
+use crate::walk::walk;
 
 /// How values of a type are written.
 pub(super) const fn notation(ty: Type) -> Notation {
@@ -77,11 +78,22 @@ impl<'m> Step<'_, 'm> {
     /// Notes that something is printed.
     pub(super) fn note_print(&mut self, format: &str, args: &'m [Expr]) {
         let values = args.iter().map(|arg| {
-            let notation = self.notation_of(arg);
+            let notation = if self.is_lost(arg) { Notation::Lost } else { self.notation_of(arg) };
             Worded { value: self.peek(arg), notation }
         });
         let values = values.collect();
         self.deeds.push(Deed::Print { format: format.to_owned(), values });
+    }
+
+    /// Whether a value rests on a variable that the net does not keep.
+    pub(super) fn is_lost(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        walk(expr, &mut |inner| {
+            if let ExprKind::Load(place) = &inner.kind {
+                found |= matches!(self.lower.homes[place.var], Home::Nowhere);
+            }
+        });
+        found
     }
 
     fn notation_of(&self, expr: &Expr) -> Notation {
