@@ -6,8 +6,11 @@ use pdnet_net::{Net, Transition};
 use crate::reductions::{Reduction, Reductions};
 
 /// The engine that answers.
-pub(crate) fn engine(reduce: &Reductions) -> Box<dyn Engine> {
+pub(crate) fn engine(reduce: &Reductions, preemptions: Option<u32>) -> Box<dyn Engine> {
     let (local_first, forget) = (reduce.has(Reduction::LocalFirst), reduce.has(Reduction::Forget));
+    if let Some(bound) = preemptions {
+        return Box::new(pdnet_explicit::Preemptions { bound, forget });
+    }
     Box::new(pdnet_explicit::Explicit { local_first, forget })
 }
 
