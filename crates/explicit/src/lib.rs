@@ -65,7 +65,7 @@ use pdnet_check::{
     Engine, Fairness, Limits, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
 };
 use pdnet_net::{Expr, Net, Transition};
-use pdnet_space::{Compiled, Observed, Races};
+use pdnet_space::{Compiled, Observed, Proviso, Races};
 
 use crate::budget::Budget;
 use crate::graph::{Graph, Model};
@@ -147,8 +147,10 @@ impl Engine for Explicit {
             let observed: Vec<Vec<Expr>> = chosen.iter().map(|(_, property)| atoms_of(property)).collect();
             let fresh = || {
                 let atoms = observed.iter().map(Vec::as_slice);
-                let ample = if reduces { reduction(&model, &model.notable, false, atoms) } else { None };
-                Graph::new(&model, ample)
+                let proviso = Proviso::AllLater;
+                let stubborn =
+                    if reduces { reduction(&model, &model.notable, false, atoms, proviso) } else { None };
+                Graph::new(&model, stubborn)
             };
             let mut graph = fresh();
             for (position, property) in chosen {

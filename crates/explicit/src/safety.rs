@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Expr, Transition};
-use pdnet_space::{Atoms, Forget, Outcome as StepOutcome, Races, StateId, StateStore};
+use pdnet_space::{Atoms, Flow, Forget, Outcome as StepOutcome, Proviso, Races, StateId, StateStore};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::continuation::Continuations;
@@ -126,9 +126,9 @@ impl<'a> Safety<'a> {
         let deadlocks = goals.iter().any(|goal| matches!(goal, Goal::NoDeadlock));
         let mut kept = watched.clone();
         seen.into_iter().for_each(|transition| kept[transition] = true);
-        let ample = reduction(model, &kept, deadlocks, atoms.clone());
+        let stubborn = reduction(model, &kept, deadlocks, atoms.clone(), Proviso::SomeLater);
         let forget = model.forgets.then(|| Forget::new(model.net, model.compiled, atoms.flatten()));
-        let stepper = Stepper::new(model, ample, forget);
+        let stepper = Stepper::new(model, stubborn, forget);
         Self {
             model,
             stepper,
@@ -257,9 +257,11 @@ impl<'a> Safety<'a> {
             if step.is_cut {
                 notes.add_cut(step.transition);
             }
+            let mut is_later = true;
             if step.outcome == StepOutcome::State {
                 match store.insert(next) {
-                    Ok((_, false)) => {}
+                    // States are expanded in the order of their numbers.
+                    Ok((found, false)) => is_later = found.index() > id.index(),
                     Ok((_, true)) => {
                         parents.push(parent);
                         *n_inside += u64::from(model.compiled.is_in_section(next));
@@ -268,7 +270,8 @@ impl<'a> Safety<'a> {
                     Err(_) => stop = Some(full()),
                 }
             }
-            if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let control = if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            Flow::new(control, is_later)
         });
         self.n_transitions += n_steps;
         match (result, stop) {
@@ -338,7 +341,7 @@ impl<'a> Safety<'a> {
         self.stepper.go_to(&self.model.compiled.initial());
         for &next in &path[1..] {
             // There is such a way; were there none, the replay of the run would tell.
-            let Some((firings, state)) = self.stepper.find_stored(&mut self.store, next) else { break };
+            let Some((firings, state)) = self.stepper.find_stored(&self.store, next) else { break };
             prefix.extend(firings);
             self.stepper.go_to(&state);
         }
