@@ -79,7 +79,7 @@ pub struct Explicit {
     /// Whether steps that no other thread can notice go first ([`pdnet_space::Ample`]). Only searches that
     /// this leaves exact do so: not those for formulas with `X` and automata that may see steps, under fairness, or with `deadlock` beside
     /// other atoms. Without it, runs to assertions and deadlocks are shortest.
-    pub local_first: bool,
+    pub stubborn: bool,
     /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
     /// finite runs do so; runs stay as short as they are.
     pub forget: bool,
@@ -87,7 +87,7 @@ pub struct Explicit {
 
 impl Default for Explicit {
     fn default() -> Self {
-        Self { local_first: true, forget: true }
+        Self { stubborn: true, forget: true }
     }
 }
 
@@ -106,7 +106,7 @@ impl Engine for Explicit {
                 return vec![outcome; request.properties.len()];
             }
         };
-        let model = Model::new(request.net, &compiled, (self.local_first, self.forget));
+        let model = Model::new(request.net, &compiled, (self.stubborn, self.forget));
         let mut outcomes: Vec<Option<Outcome>> = vec![None; request.properties.len()];
 
         let mut goals = Vec::new();
@@ -192,7 +192,7 @@ impl Explicit {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Transition>, StopReason> {
         let compiled = Compiled::new(net).map_err(|error| StopReason::Unsupported(error.0))?;
-        let model = Model::new(net, &compiled, (self.local_first, self.forget));
+        let model = Model::new(net, &compiled, (self.stubborn, self.forget));
         Safety::unreached(&model, &mut Budget::new(limits, observer))
     }
 }

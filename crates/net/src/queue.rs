@@ -149,9 +149,10 @@ impl Queues {
     }
 }
 
-/// The length of a global place with cells: how many cells it has, and whether it is an array.
+/// The length of a global place with cells: how many cells it has, and whether it is an array. Plain memory makes no
+/// queues: accesses to it can race, in whatever order they commute.
 fn global_cells(data: &PlaceData) -> Option<(u32, bool)> {
-    let cells = data.cells().filter(|cells| cells.scope == Scope::Global)?;
+    let cells = data.cells().filter(|cells| cells.scope == Scope::Global && !data.memory)?;
     Some((cells.length.unwrap_or(1), cells.length.is_some()))
 }
 

@@ -678,7 +678,9 @@ fn owned_places(net: &Net) -> IndexVec<Place, bool> {
 /// demands something of it, and writes at most the same one.
 fn owned_use(net: &Net, data: &TransitionData, place: Place) -> Option<Use> {
     let max_threads = i64::from(net.max_threads);
-    if net.places[place].cells().is_none_or(|cells| cells.value.wrap(max_threads) != max_threads) {
+    let holds_numbers = |cells: &pdnet_net::CellData| cells.value.wrap(max_threads) == max_threads;
+    // Accesses to plain memory can race, whatever they demand: their states must be seen.
+    if net.places[place].memory || !net.places[place].cells().is_some_and(holds_numbers) {
         return None;
     }
     let mut arcs = data.arcs.iter().filter(|arc| !arc.is_control() && arc.place() == place);

@@ -1,4 +1,4 @@
-//! What the reductions *local steps first* and *forget* must not do, one trap each: the verdict is the same
+//! What the reductions *stubborn sets* and *forget* must not do, one trap each: the verdict is the same
 //! with them and without them, and that of the reference.
 
 use pdnet_base::Idx as _;
@@ -377,12 +377,12 @@ const VALUES: &[Trap] = &[
 ];
 
 /// No reduction at all.
-const PLAIN: Explicit = Explicit { local_first: false, forget: false };
+const PLAIN: Explicit = Explicit { stubborn: false, forget: false };
 
 #[test]
-fn local_first_walks_into_no_trap() {
+fn stubborn_sets_walk_into_no_trap() {
     for trap in TRAPS {
-        walk(trap, Explicit { local_first: true, ..PLAIN });
+        walk(trap, Explicit { stubborn: true, ..PLAIN });
     }
 }
 
@@ -429,7 +429,7 @@ fn walk(trap: &Trap, reduced: Explicit) {
     let mut n_states = Vec::new();
     for engine in [PLAIN, reduced, Explicit::default()] {
         for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
-            compare(&engine, &graph, &properties, fairness, !engine.local_first)
+            compare(&engine, &graph, &properties, fairness, !engine.stubborn)
                 .unwrap_or_else(|found| panic!("{name}, {engine:?}: {found}"));
         }
         let request = Request {
