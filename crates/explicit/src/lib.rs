@@ -8,6 +8,7 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
+//! | `goals` | what a search for a bad step or state looks for |
 //! | `safety` | the breadth-first search |
 //! | `scout` | a few straight runs, when a search has become large |
 //! | `invariant` | which formulas are invariants |
@@ -47,6 +48,7 @@
 mod budget;
 mod continuation;
 mod emptiness;
+mod goals;
 mod graph;
 mod invariant;
 mod lasso;
@@ -68,15 +70,16 @@ use pdnet_net::{Expr, Net, Transition};
 use pdnet_space::{Compiled, Observed, Proviso, Races};
 
 use crate::budget::Budget;
+use crate::goals::Goal;
 use crate::graph::{Graph, Model};
 use crate::ltl::Bad;
-use crate::safety::{Goal, Safety};
-use crate::stepper::reduction;
+use crate::safety::Safety;
+use crate::stepper::{Asked, reduction};
 
 /// The explicit-state engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Explicit {
-    /// Whether steps that no other thread can notice go first ([`pdnet_space::Ample`]). Only searches that
+    /// Whether steps are put off where those of some threads are enough ([`pdnet_space::Stubborn`]). Only searches that
     /// this leaves exact do so: not those for formulas with `X` and automata that may see steps, under fairness, or with `deadlock` beside
     /// other atoms. Without it, runs to assertions and deadlocks are shortest.
     pub stubborn: bool,
@@ -147,9 +150,9 @@ impl Engine for Explicit {
             let observed: Vec<Vec<Expr>> = chosen.iter().map(|(_, property)| atoms_of(property)).collect();
             let fresh = || {
                 let atoms = observed.iter().map(Vec::as_slice);
-                let proviso = Proviso::AllLater;
+                let asked = Asked { watched: &model.notable, deadlocks: false, is_finite: false };
                 let stubborn =
-                    if reduces { reduction(&model, &model.notable, false, atoms, proviso) } else { None };
+                    if reduces { reduction(&model, asked, atoms, Proviso::AllLater) } else { None };
                 Graph::new(&model, stubborn)
             };
             let mut graph = fresh();

@@ -11,32 +11,35 @@ use pdnet_space::{
 
 use crate::graph::{Model, Movers};
 
-/// The reduction with stubborn sets for a search that watches these transitions, may look for deadlocks, and
-/// looks at the atoms of these properties; nothing where it cannot be used.
-///
-/// A search for finite runs looks for states in which an invariant does not hold, so that its atoms may also be such as
-/// can only be true where nothing can move.
+/// What a search looks for, beside the atoms of properties.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'w> {
+    /// The transitions whose firing it watches.
+    pub(crate) watched: &'w IndexVec<Transition, bool>,
+    /// Whether it looks for deadlocks.
+    pub(crate) deadlocks: bool,
+    /// Whether it looks for finite runs to states in which invariants do not hold. Their atoms may then also be such as
+    /// can only be true where nothing can move.
+    pub(crate) is_finite: bool,
+}
+
+/// The reduction with stubborn sets for a search that looks for this, and at the atoms of these properties; nothing
+/// where it cannot be used.
 pub(crate) fn reduction<'e>(
     model: &Model<'_>,
-    watched: &IndexVec<Transition, bool>,
-    looks_for_deadlocks: bool,
+    asked: Asked<'_>,
     properties: impl IntoIterator<Item = &'e [Expr]>,
     proviso: Proviso,
 ) -> Option<Stubborn> {
     let mut observed = Observed::default();
-    let watched = watched.iter_enumerated().filter(|(_, is_watched)| **is_watched);
+    let watched = asked.watched.iter_enumerated().filter(|(_, is_watched)| **is_watched);
     watched.for_each(|(transition, _)| observed.add_transition(transition));
-    if looks_for_deadlocks {
+    if asked.deadlocks {
         observed.add_deadlock();
     }
     let are_fit = properties.into_iter().all(|atoms| {
-        if atoms.iter().any(|atom| looks_at_lost_sections(model.net, atom)) {
-            return false;
-        }
-        match proviso {
-            Proviso::SomeLater => observed.add_end_states(model.net, atoms) || observed.add_atoms(atoms),
-            Proviso::AllLater => observed.add_atoms(atoms),
-        }
+        !atoms.iter().any(|atom| looks_at_lost_sections(model.net, atom))
+            && (asked.is_finite && observed.add_end_states(model.net, atoms) || observed.add_atoms(atoms))
     });
     if model.reduces && are_fit { Stubborn::new(model.net, model.compiled, &observed, proviso) } else { None }
 }
