@@ -317,6 +317,14 @@ pub(crate) struct LimitArgs {
     /// Stop after this many states, as in 100000, 5M.
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) states: Option<u64>,
+    /// Search only the runs with at most this many preemptions: a fast way to bugs.
+    ///
+    /// A preemption takes the turn from a thread that could have gone on. Runs without any are searched first, then
+    /// those with one, and so on. What is found is a violation; where nothing is, the answer is unknown, unless no
+    /// run has more preemptions. For assertions, deadlocks, races and formulas that say what always holds. The reduction
+    /// `stubborn` is not used.
+    #[arg(long, value_name = "N")]
+    pub(crate) preemptions: Option<u32>,
 }
 
 /// `pdnet net`.

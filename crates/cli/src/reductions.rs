@@ -53,11 +53,13 @@ impl Reductions {
         self.0.is_empty()
     }
 
-    /// The names of those that the search itself uses.
-    pub(crate) fn of_search(&self) -> Vec<&'static str> {
+    /// The names of those that the search itself uses, be it one with a bound on preemptions or not.
+    pub(crate) fn of_search(&self, is_bounded: bool) -> Vec<&'static str> {
         let is_of_search = |reduction: &&Reduction| match reduction {
             Reduction::Slice | Reduction::Agglomerate => false,
-            Reduction::Stubborn | Reduction::Forget => true,
+            // The run that is walked for another one may have more preemptions.
+            Reduction::Stubborn => !is_bounded,
+            Reduction::Forget => true,
         };
         self.0.iter().filter(is_of_search).map(|reduction| reduction.name()).collect()
     }
@@ -98,7 +100,7 @@ mod tests {
         assert_eq!(parse("none"), Ok(Reductions::none()));
         assert_eq!(parse("slice,agglomerate,stubborn,forget"), Ok(Reductions::all()));
         assert_eq!(parse("forget,slice"), Ok(Reductions(vec![Reduction::Slice, Reduction::Forget])));
-        assert_eq!(parse("forget, slice").map(|found| found.of_search()), Ok(vec!["forget"]));
+        assert_eq!(parse("forget, slice").map(|found| found.of_search(false)), Ok(vec!["forget"]));
         assert!(parse("slices").is_err_and(|why| why.contains("`slices`") && why.contains("agglomerate")));
         assert!(parse("").is_err());
     }

@@ -1,9 +1,9 @@
 //! What a search for a bad step or state looks for, and what it has found.
 
 use pdnet_base::{Idx as _, IndexVec};
-use pdnet_check::{AtomData, StopReason, TraceEnd, Verdict};
+use pdnet_check::{AtomData, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Expr, Transition};
-use pdnet_space::{Atoms, Forget, Proviso, Races, Step, Stubborn};
+use pdnet_space::{Atoms, Forget, Proviso, Races, StateId, StateStore, Step, Stubborn};
 
 use crate::budget::Budget;
 use crate::continuation::Continuations;
@@ -135,14 +135,6 @@ impl<'a> Goals<'a> {
         self.verdicts.get_mut(goal).filter(|verdict| verdict.is_none())
     }
 
-    /// The races that a goal asks for.
-    pub(crate) fn races(&mut self, goal: usize) -> Option<&mut Races> {
-        match self.goals.get_mut(goal) {
-            Some(Goal::NoRace(races)) => Some(races),
-            Some(Goal::NeverFires(_) | Goal::NoDeadlock | Goal::Invariant(..)) | None => None,
-        }
-    }
-
     /// One verdict for each goal: what was found, or else what is to be said of the rest.
     pub(crate) fn into_verdicts(self, rest: &Verdict) -> impl Iterator<Item = Verdict> {
         self.verdicts.into_iter().map(|verdict| verdict.unwrap_or_else(|| rest.clone()))
@@ -228,5 +220,32 @@ impl<'a> Goals<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The run along these states from the initial one, and the firing that breaks the goal. It is found again from the
+    /// initial state, with all values, so that it is a run of the net where stored states lack some.
+    pub(crate) fn trace(
+        &mut self,
+        stepper: &mut Stepper<'_>,
+        store: &StateStore,
+        path: &[StateId],
+        hit: Hit,
+    ) -> Trace {
+        let mut prefix = Vec::new();
+        stepper.go_to(&self.model.compiled.initial());
+        for &next in path.iter().skip(1) {
+            // There is such a way; were there none, the replay of the run would tell.
+            let Some((firings, state)) = stepper.find_stored(store, next) else { break };
+            prefix.extend(firings);
+            stepper.go_to(&state);
+        }
+        let Hit { goal, last, mut end } = hit;
+        prefix.extend(last.and_then(|(first, fires)| stepper.find_firing(first, fires)));
+        if let (TraceEnd::Race(found), Some(Goal::NoRace(races))) = (&mut end, self.goals.get_mut(goal))
+            && let Some(race) = stepper.race(races)
+        {
+            **found = race;
+        }
+        Trace { prefix, end }
     }
 }

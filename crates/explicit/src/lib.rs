@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | `goals` | what a search for a bad step or state looks for |
 //! | `safety` | the breadth-first search |
+//! | `preemption` | a search for runs with few preemptions |
 //! | `scout` | a few straight runs, when a search has become large |
 //! | `invariant` | which formulas are invariants |
 //! | `notes` | bounds, samples and undefined behaviour that make `Holds` into `Unknown` |
@@ -55,6 +56,7 @@ mod lasso;
 mod ltl;
 mod notes;
 mod partial;
+mod preemption;
 mod prefix;
 mod product;
 mod safety;
@@ -75,6 +77,8 @@ use crate::graph::{Graph, Model};
 use crate::ltl::Bad;
 use crate::safety::Safety;
 use crate::stepper::{Asked, reduction};
+
+pub use crate::preemption::Preemptions;
 
 /// The explicit-state engine.
 #[derive(Clone, Copy, Debug)]

@@ -171,8 +171,7 @@ impl<'a> Safety<'a> {
         }
     }
 
-    /// The run to a state along the predecessors, and one more firing. It is found again from the initial
-    /// state, with all values, so that it is a run of the net where stored states lack some.
+    /// The run to a state along the predecessors, and what breaks the goal there.
     fn trace(&mut self, id: StateId, hit: Hit) -> Trace {
         let mut path = vec![id];
         let mut at = id.index();
@@ -181,22 +180,7 @@ impl<'a> Safety<'a> {
             path.push(StateId::new(at));
         }
         path.reverse();
-        let mut prefix = Vec::new();
-        self.stepper.go_to(&self.model.compiled.initial());
-        for &next in &path[1..] {
-            // There is such a way; were there none, the replay of the run would tell.
-            let Some((firings, state)) = self.stepper.find_stored(&self.store, next) else { break };
-            prefix.extend(firings);
-            self.stepper.go_to(&state);
-        }
-        let Hit { goal, last, mut end } = hit;
-        prefix.extend(last.and_then(|(first, fires)| self.stepper.find_firing(first, fires)));
-        if let (TraceEnd::Race(found), Some(races)) = (&mut end, self.goals.races(goal))
-            && let Some(race) = self.stepper.race(races)
-        {
-            **found = race;
-        }
-        Trace { prefix, end }
+        self.goals.trace(&mut self.stepper, &self.store, &path, hit)
     }
 }
 

@@ -138,6 +138,7 @@ pub(crate) fn is_cut_short(verdict: &Verdict) -> bool {
             StopReason::Timeout(_)
             | StopReason::Memory { .. }
             | StopReason::States(_)
+            | StopReason::Preemptions(_)
             | StopReason::Interrupted
             | StopReason::Unsupported(_) => true,
         },
