@@ -306,6 +306,6 @@ impl<'a> Search<'a> {
             at = before as usize;
         }
         path.reverse();
-        self.goals.trace(&mut self.stepper, &mut self.store, &path, hit)
+        self.goals.trace(&mut self.stepper, &self.store, &path, hit)
     }
 }
