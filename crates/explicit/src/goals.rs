@@ -3,14 +3,14 @@
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Expr, Transition};
-use pdnet_space::{Ample, Atoms, Forget, Races, StateId, StateStore, Step};
+use pdnet_space::{Atoms, Forget, Proviso, Races, StateId, StateStore, Step, Stubborn};
 
 use crate::budget::Budget;
 use crate::continuation::Continuations;
 use crate::graph::{Graph, Model};
 use crate::invariant::Condition;
 use crate::notes::Notes;
-use crate::stepper::{Stepper, reduction};
+use crate::stepper::{Asked, Stepper, reduction};
 
 /// What breaks a property.
 pub(crate) enum Goal {
@@ -100,8 +100,8 @@ impl<'a> Goals<'a> {
         })
     }
 
-    /// The steps that may be left out.
-    pub(crate) fn reduction(&self) -> Option<Ample> {
+    /// The steps that may be left out, for a search that keeps this proviso.
+    pub(crate) fn reduction(&self, proviso: Proviso) -> Option<Stubborn> {
         let mut kept = self.watched.clone();
         for goal in &self.goals {
             // States before accesses that may race are looked at.
@@ -110,7 +110,8 @@ impl<'a> Goals<'a> {
             }
         }
         let deadlocks = self.goals.iter().any(|goal| matches!(goal, Goal::NoDeadlock));
-        reduction(self.model, &kept, deadlocks, self.atoms())
+        let asked = Asked { watched: &kept, deadlocks, is_finite: true };
+        reduction(self.model, asked, self.atoms(), proviso)
     }
 
     /// The values that may be forgotten.
@@ -226,7 +227,7 @@ impl<'a> Goals<'a> {
     pub(crate) fn trace(
         &mut self,
         stepper: &mut Stepper<'_>,
-        store: &mut StateStore,
+        store: &StateStore,
         path: &[StateId],
         hit: Hit,
     ) -> Trace {

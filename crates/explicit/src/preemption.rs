@@ -12,7 +12,7 @@
 //! bound is found from that meeting. If no step was left out because of the bound, all runs were searched, and the answer
 //! is that of a full search. Otherwise a property that was not broken is `Unknown`, with the bound as the reason.
 //!
-//! Steps of other threads are never left out in favour of one thread's ([`pdnet_space::Ample`]): the run that is walked
+//! Steps of other threads are never left out in favour of one thread's ([`pdnet_space::Stubborn`]): the run that is walked
 //! instead could have more preemptions than the bound. Values may be forgotten: that changes no step. Merged steps
 //! (agglomeration) only take preemptions away: a step that is moved next to another one of its thread leaves no turn to
 //! be taken between them.
@@ -306,6 +306,6 @@ impl<'a> Search<'a> {
             at = before as usize;
         }
         path.reverse();
-        self.goals.trace(&mut self.stepper, &mut self.store, &path, hit)
+        self.goals.trace(&mut self.stepper, &self.store, &path, hit)
     }
 }
