@@ -26,5 +26,5 @@ pub(crate) fn unreached(
     limits: Limits,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Transition>, StopReason> {
-    pdnet_explicit::Explicit { local_first: false, forget: true }.unreached(net, limits, observer)
+    pdnet_explicit::Explicit { stubborn: false, forget: true }.unreached(net, limits, observer)
 }
