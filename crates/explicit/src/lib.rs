@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | `goals` | what a search for a bad step or state looks for |
 //! | `safety` | the breadth-first search |
+//! | `preemption` | a search for runs with few preemptions |
 //! | `scout` | a few straight runs, when a search has become large |
 //! | `invariant` | which formulas are invariants |
 //! | `notes` | bounds, samples and undefined behaviour that make `Holds` into `Unknown` |
@@ -55,6 +56,7 @@ mod lasso;
 mod ltl;
 mod notes;
 mod partial;
+mod preemption;
 mod prefix;
 mod product;
 mod safety;
@@ -67,22 +69,24 @@ use pdnet_check::{
     Engine, Fairness, Limits, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
 };
 use pdnet_net::{Expr, Net, Transition};
-use pdnet_space::{Compiled, Observed, Races};
+use pdnet_space::{Compiled, Observed, Proviso, Races};
 
 use crate::budget::Budget;
 use crate::goals::Goal;
 use crate::graph::{Graph, Model};
 use crate::ltl::Bad;
 use crate::safety::Safety;
-use crate::stepper::reduction;
+use crate::stepper::{Asked, reduction};
+
+pub use crate::preemption::Preemptions;
 
 /// The explicit-state engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Explicit {
-    /// Whether steps that no other thread can notice go first ([`pdnet_space::Ample`]). Only searches that
+    /// Whether steps are put off where those of some threads are enough ([`pdnet_space::Stubborn`]). Only searches that
     /// this leaves exact do so: not those for formulas with `X` and automata that may see steps, under fairness, or with `deadlock` beside
     /// other atoms. Without it, runs to assertions and deadlocks are shortest.
-    pub local_first: bool,
+    pub stubborn: bool,
     /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
     /// finite runs do so; runs stay as short as they are.
     pub forget: bool,
@@ -90,7 +94,7 @@ pub struct Explicit {
 
 impl Default for Explicit {
     fn default() -> Self {
-        Self { local_first: true, forget: true }
+        Self { stubborn: true, forget: true }
     }
 }
 
@@ -109,7 +113,7 @@ impl Engine for Explicit {
                 return vec![outcome; request.properties.len()];
             }
         };
-        let model = Model::new(request.net, &compiled, (self.local_first, self.forget));
+        let model = Model::new(request.net, &compiled, (self.stubborn, self.forget));
         let mut outcomes: Vec<Option<Outcome>> = vec![None; request.properties.len()];
 
         let mut goals = Vec::new();
@@ -150,8 +154,10 @@ impl Engine for Explicit {
             let observed: Vec<Vec<Expr>> = chosen.iter().map(|(_, property)| atoms_of(property)).collect();
             let fresh = || {
                 let atoms = observed.iter().map(Vec::as_slice);
-                let ample = if reduces { reduction(&model, &model.notable, false, atoms) } else { None };
-                Graph::new(&model, ample)
+                let asked = Asked { watched: &model.notable, deadlocks: false, is_finite: false };
+                let stubborn =
+                    if reduces { reduction(&model, asked, atoms, Proviso::AllLater) } else { None };
+                Graph::new(&model, stubborn)
             };
             let mut graph = fresh();
             for (position, property) in chosen {
@@ -193,7 +199,7 @@ impl Explicit {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Transition>, StopReason> {
         let compiled = Compiled::new(net).map_err(|error| StopReason::Unsupported(error.0))?;
-        let model = Model::new(net, &compiled, (self.local_first, self.forget));
+        let model = Model::new(net, &compiled, (self.stubborn, self.forget));
         Safety::unreached(&model, &mut Budget::new(limits, observer))
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pdnet_base::Idx as _;
 use pdnet_check::{Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::Transition;
-use pdnet_space::{Outcome as StepOutcome, StateId, StateStore};
+use pdnet_space::{Flow, Outcome as StepOutcome, Proviso, StateId, StateStore};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::goals::{Goal, Goals, Hit};
@@ -51,7 +51,7 @@ impl<'a> Safety<'a> {
     fn with(model: &'a Model<'a>, goals: Goals<'a>) -> Self {
         Self {
             model,
-            stepper: Stepper::new(model, goals.reduction(), goals.forget()),
+            stepper: Stepper::new(model, goals.reduction(Proviso::SomeLater), goals.forget()),
             goals,
             store: StateStore::new(model.compiled),
             parents: Vec::new(),
@@ -147,9 +147,11 @@ impl<'a> Safety<'a> {
                     .err();
             }
             goals.see(step, hits);
+            let mut is_later = true;
             if step.outcome == StepOutcome::State {
                 match store.insert(next) {
-                    Ok((_, false)) => {}
+                    // States are expanded in the order of their numbers.
+                    Ok((found, false)) => is_later = found.index() > id.index(),
                     Ok((_, true)) => {
                         parents.push(parent);
                         *n_inside += u64::from(model.compiled.is_in_section(next));
@@ -158,7 +160,8 @@ impl<'a> Safety<'a> {
                     Err(_) => stop = Some(full()),
                 }
             }
-            if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let control = if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            Flow::new(control, is_later)
         });
         self.n_transitions += n_steps;
         match (result, stop) {
@@ -168,8 +171,7 @@ impl<'a> Safety<'a> {
         }
     }
 
-    /// The run to a state along the predecessors, and one more firing. It is found again from the initial
-    /// state, with all values, so that it is a run of the net where stored states lack some.
+    /// The run to a state along the predecessors, and what breaks the goal there.
     fn trace(&mut self, id: StateId, hit: Hit) -> Trace {
         let mut path = vec![id];
         let mut at = id.index();
@@ -178,22 +180,7 @@ impl<'a> Safety<'a> {
             path.push(StateId::new(at));
         }
         path.reverse();
-        let mut prefix = Vec::new();
-        self.stepper.go_to(&self.model.compiled.initial());
-        for &next in &path[1..] {
-            // There is such a way; were there none, the replay of the run would tell.
-            let Some((firings, state)) = self.stepper.find_stored(&mut self.store, next) else { break };
-            prefix.extend(firings);
-            self.stepper.go_to(&state);
-        }
-        let Hit { goal, last, mut end } = hit;
-        prefix.extend(last.and_then(|(first, fires)| self.stepper.find_firing(first, fires)));
-        if let (TraceEnd::Race(found), Some(races)) = (&mut end, self.goals.races(goal))
-            && let Some(race) = self.stepper.race(races)
-        {
-            **found = race;
-        }
-        Trace { prefix, end }
+        self.goals.trace(&mut self.stepper, &self.store, &path, hit)
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `expr` | guards, arc expressions, atoms |
 //! | `net` | places, transitions, arcs: the 9-tuple |
 //! | `memory` | the program's objects: what addresses and cells are called |
+//! | [`legend`] | words beside a net: what those who wrote a model call its steps and cells |
 //! | `action` | what a transition stands for in the program |
 //! | `builder` | convenient construction of one transition |
 //! | `flow`, `cover` | the control flow of a function; where a frame can always move on |
@@ -17,6 +18,7 @@
 //! | `loops`, `ends`, `hang` | loops and which of them end; where a frame may stay forever |
 //! | [`impossible`] | steps that can never happen |
 //! | `protection` | what no other thread can touch while a frame stands somewhere |
+//! | `queue` | cells that are used as buffers, and at which end |
 //! | `dependence` | control places and arcs (Definitions 5 to 8) |
 //! | [`inputs`](split_inputs) | few values that stand for all values of an input |
 //! | `print`, `parse` | the text form, which round-trips |
@@ -42,12 +44,14 @@ mod inputs;
 mod int;
 mod interp;
 mod interval;
+pub mod legend;
 mod loops;
 mod memory;
 mod net;
 mod parse;
 mod print;
 mod protection;
+mod queue;
 mod race;
 mod verify;
 
@@ -56,6 +60,7 @@ pub use builder::TransitionBuilder;
 pub use dependence::add_control_dependence;
 pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
 pub use flow::{Flow, FlowStep};
+pub use frames::conjuncts;
 pub use hang::Hangs;
 pub use impossible::{impossible, most_threads, private_bounds};
 pub use inputs::{SplitLimits, split_inputs};
@@ -69,5 +74,6 @@ pub use net::{
 };
 pub use parse::parse_net;
 pub use protection::{Protection, Shelter};
+pub use queue::{End, Queue, QueueData, QueueUse, Queues};
 pub use race::{Access, Race};
 pub use verify::{Violation, verify_net};

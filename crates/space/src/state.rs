@@ -91,7 +91,8 @@ impl State {
     }
 
     /// Whether it is the same state, wherever it comes from.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
         let n_threads = self.n_threads.max(other.n_threads);
         self.globals == other.globals && self.threads[..n_threads] == other.threads[..n_threads]
     }
