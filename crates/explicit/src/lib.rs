@@ -9,6 +9,8 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `safety` | the breadth-first search |
+//! | `inside` | states inside of atomic sections, which need not be stored |
+//! | `parents` | from which state each state was found |
 //! | `scout` | a few straight runs, when a search has become large |
 //! | `invariant` | which formulas are invariants |
 //! | `notes` | bounds, samples and undefined behaviour that make `Holds` into `Unknown` |
@@ -48,10 +50,12 @@ mod budget;
 mod continuation;
 mod emptiness;
 mod graph;
+mod inside;
 mod invariant;
 mod lasso;
 mod ltl;
 mod notes;
+mod parents;
 mod partial;
 mod prefix;
 mod product;
@@ -83,11 +87,14 @@ pub struct Explicit {
     /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
     /// finite runs do so; runs stay as short as they are.
     pub forget: bool,
+    /// Whether states inside of atomic sections are walked through and not stored. Only searches for finite runs
+    /// do so; runs are then shortest where each section counts as one step.
+    pub through_sections: bool,
 }
 
 impl Default for Explicit {
     fn default() -> Self {
-        Self { local_first: true, forget: true }
+        Self { local_first: true, forget: true, through_sections: true }
     }
 }
 
@@ -106,7 +113,7 @@ impl Engine for Explicit {
                 return vec![outcome; request.properties.len()];
             }
         };
-        let model = Model::new(request.net, &compiled, (self.local_first, self.forget));
+        let model = Model::new(request.net, &compiled, self);
         let mut outcomes: Vec<Option<Outcome>> = vec![None; request.properties.len()];
 
         let mut goals = Vec::new();
@@ -190,7 +197,7 @@ impl Explicit {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Transition>, StopReason> {
         let compiled = Compiled::new(net).map_err(|error| StopReason::Unsupported(error.0))?;
-        let model = Model::new(net, &compiled, (self.local_first, self.forget));
+        let model = Model::new(net, &compiled, self);
         Safety::unreached(&model, &mut Budget::new(limits, observer))
     }
 }

@@ -5,13 +5,15 @@ use std::ops::ControlFlow;
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Expr, Transition};
-use pdnet_space::{Atoms, Forget, Outcome as StepOutcome, Races, StateId, StateStore};
+use pdnet_space::{Atoms, Forget, Outcome as StepOutcome, Races, State, StateId, StateStore};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::continuation::Continuations;
 use crate::graph::{Graph, Model, full};
+use crate::inside::Inside;
 use crate::invariant::Condition;
 use crate::notes::Notes;
+use crate::parents::Parents;
 use crate::scout::{SCOUTS_AT, scout};
 use crate::stepper::{Stepper, reduction};
 
@@ -70,9 +72,10 @@ pub(crate) struct Safety<'a> {
     fired: Option<IndexVec<Transition, bool>>,
     store: StateStore,
     stepper: Stepper<'a>,
-    parents: Vec<u32>,
+    inside: Inside,
+    parents: Parents,
     n_transitions: u64,
-    /// States in which a thread is in an atomic section.
+    /// Stored states in which a thread is in an atomic section.
     n_inside: u64,
     notes: Notes,
     /// For the infinite runs that a violated invariant needs, where the net has assumptions.
@@ -137,7 +140,8 @@ impl<'a> Safety<'a> {
             watched,
             fired: asks_all.then(|| IndexVec::filled(false, model.net.transitions.len())),
             store: StateStore::new(model.compiled),
-            parents: Vec::new(),
+            inside: Inside::default(),
+            parents: Parents::default(),
             n_transitions: 0,
             n_inside: 0,
             notes: Notes::default(),
@@ -161,7 +165,7 @@ impl<'a> Safety<'a> {
 
     fn progress(&self, n_expanded: usize) -> Progress {
         let continuations = self.continuations.as_ref().map_or(0, |(graph, _)| graph.bytes());
-        let memory = self.store.bytes() + self.parents.capacity() * 4 + continuations;
+        let memory = self.store.bytes() + self.parents.bytes() + continuations;
         progress(self.parents.len(), self.n_transitions, n_expanded, memory)
     }
 
@@ -181,19 +185,12 @@ impl<'a> Safety<'a> {
             budget.tick(|| self.progress(position))?;
             let id = StateId::new(position);
             self.stepper.load(&self.store, id);
-            let enabled = self.expand(id, &mut hits, budget);
-            // What was found counts, whatever stopped the expansion.
-            let result = enabled.and_then(|is_enabled| {
-                let is_dead = !is_enabled && !compiled.has_ended(self.stepper.current());
-                self.look(is_dead, &mut hits, budget)
-            });
-            for hit in hits.drain(..) {
-                let goal = hit.goal;
-                if self.verdicts[goal].is_none() {
-                    self.verdicts[goal] = Some(Verdict::Violated(self.trace(id, hit)));
-                }
+            self.inside.start();
+            self.visit(id, false, &mut hits, budget)?;
+            while let Some(state) = self.inside.pop() {
+                self.stepper.swap(state);
+                self.visit(id, true, &mut hits, budget)?;
             }
-            result?;
             position += 1;
             if !is_scouted && self.parents.len() >= SCOUTS_AT {
                 is_scouted = true;
@@ -201,6 +198,31 @@ impl<'a> Safety<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Looks at the state at hand and at its steps. It is the stored one, or one inside of an atomic section that was come to
+    /// from there.
+    fn visit(
+        &mut self,
+        id: StateId,
+        is_inside: bool,
+        hits: &mut Vec<Hit>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), StopReason> {
+        let enabled = self.expand(id, hits, budget);
+        // What was found counts, whatever stopped the expansion.
+        let result = enabled.and_then(|is_enabled| {
+            let is_dead = !is_enabled && !self.model.compiled.has_ended(self.stepper.current());
+            self.look(is_dead, hits, budget)
+        });
+        let inside = (is_inside && !hits.is_empty()).then(|| self.stepper.current().clone());
+        for hit in hits.drain(..) {
+            let goal = hit.goal;
+            if self.verdicts[goal].is_none() {
+                self.verdicts[goal] = Some(Verdict::Violated(self.trace(id, inside.as_ref(), hit)));
+            }
+        }
+        result
     }
 
     /// Tries some straight runs for each goal that is still open.
@@ -225,14 +247,14 @@ impl<'a> Safety<'a> {
         let parent = id.index() as u32;
         let (mut n_enabled, mut stop) = (0_u64, None);
         let n_transitions = self.n_transitions;
-        let Self { model, goals, verdicts, watched, fired, store, stepper, parents, notes, n_inside, .. } =
-            self;
+        let Self { model, goals, verdicts, watched, fired, store, stepper, inside, .. } = self;
+        let Self { parents, notes, n_inside, .. } = self;
         let mut n_steps = 0;
         let result = stepper.for_each(|step, next, taken| {
             n_enabled += 1;
             n_steps += taken;
             if n_enabled.is_multiple_of(FIRINGS) {
-                let memory = store.bytes() + parents.capacity() * 4;
+                let memory = store.bytes() + parents.bytes();
                 stop = budget
                     .look(&progress(parents.len(), n_transitions + n_enabled, id.index(), memory))
                     .err();
@@ -257,12 +279,15 @@ impl<'a> Safety<'a> {
             if step.is_cut {
                 notes.add_cut(step.transition);
             }
-            if step.outcome == StepOutcome::State {
+            let is_in_section = model.compiled.is_in_section(next);
+            if step.outcome == StepOutcome::State
+                && !(is_in_section && model.through_sections && inside.push(next))
+            {
                 match store.insert(next) {
                     Ok((_, false)) => {}
                     Ok((_, true)) => {
                         parents.push(parent);
-                        *n_inside += u64::from(model.compiled.is_in_section(next));
+                        *n_inside += u64::from(is_in_section);
                         stop = stop.take().or(budget.allow_states(parents.len()).err());
                     }
                     Err(_) => stop = Some(full()),
@@ -324,13 +349,13 @@ impl<'a> Safety<'a> {
         Ok(())
     }
 
-    /// The run to a state along the predecessors, and one more firing. It is found again from the initial
+    /// The run to a state along the predecessors, on to one that is not stored, if it is given, and one more firing. It is found again from the initial
     /// state, with all values, so that it is a run of the net where stored states lack some.
-    fn trace(&mut self, id: StateId, hit: Hit) -> Trace {
+    fn trace(&mut self, id: StateId, inside: Option<&State>, hit: Hit) -> Trace {
         let mut path = vec![id];
         let mut at = id.index();
         while at != 0 {
-            at = self.parents[at] as usize;
+            at = self.parents.get(at) as usize;
             path.push(StateId::new(at));
         }
         path.reverse();
@@ -338,11 +363,14 @@ impl<'a> Safety<'a> {
         self.stepper.go_to(&self.model.compiled.initial());
         for &next in &path[1..] {
             // There is such a way; were there none, the replay of the run would tell.
-            let Some((firings, state)) = self.stepper.find_stored(&mut self.store, next) else { break };
+            let store = &mut self.store;
+            let Some(firings) = self.stepper.walk_to(|state| store.find(state) == Some(next)) else { break };
             prefix.extend(firings);
-            self.stepper.go_to(&state);
         }
         let Hit { goal, last, mut end } = hit;
+        if let Some(inside) = inside {
+            prefix.extend(self.stepper.walk_to(|state| state.is_same(inside)).unwrap_or_default());
+        }
         prefix.extend(last.and_then(|(first, fires)| self.stepper.find_firing(first, fires)));
         if let (TraceEnd::Race(found), Goal::NoRace(races)) = (&mut end, &mut self.goals[goal])
             && let Some(race) = self.stepper.race(races)

@@ -10,6 +10,7 @@ use pdnet_space::{
 };
 
 use crate::graph::{Model, Movers};
+use crate::inside::Inside;
 
 /// The reduction *local steps first* for a search that watches these transitions, may look for deadlocks, and
 /// looks at the atoms of these properties; nothing where it cannot be used.
@@ -44,6 +45,7 @@ fn looks_at_lost_sections(net: &Net, atom: &Expr) -> bool {
 ///
 /// Where values are forgotten, it shows states without them.
 pub(crate) struct Stepper<'a> {
+    through_sections: bool,
     compiled: &'a Compiled,
     ample: Option<Ample>,
     forget: Option<Forget>,
@@ -55,7 +57,9 @@ pub(crate) struct Stepper<'a> {
 impl<'a> Stepper<'a> {
     pub(crate) fn new(model: &Model<'a>, ample: Option<Ample>, forget: Option<Forget>) -> Self {
         let successors = Successors::new(model.compiled);
-        Self { compiled: model.compiled, ample, forget, ahead: successors.clone(), successors }
+        let through_sections = model.through_sections;
+        let ahead = successors.clone();
+        Self { through_sections, compiled: model.compiled, ample, forget, ahead, successors }
     }
 
     /// The state whose steps are shown.
@@ -73,9 +77,14 @@ impl<'a> Stepper<'a> {
         store.load(id, self.successors.current_mut());
     }
 
+    /// Goes to a state that was come to from the one that was loaded; what is left in its place is no state.
+    pub(crate) const fn swap(&mut self, state: &mut State) {
+        std::mem::swap(self.successors.current_mut(), state);
+    }
+
     /// Goes to a state that need not be from a store.
     pub(crate) fn go_to(&mut self, state: &State) {
-        self.successors.current_mut().clone_from(state);
+        self.successors.current_mut().copy_from(state);
     }
 
     /// The state as it is stored: without what is forgotten.
@@ -94,7 +103,7 @@ impl<'a> Stepper<'a> {
         &mut self,
         mut visit: impl FnMut(&Step<'_>, &State, u64) -> ControlFlow<()>,
     ) -> Result<(), Unsupported> {
-        let Self { compiled, ample, forget, successors, ahead } = self;
+        let Self { compiled, ample, forget, successors, ahead, .. } = self;
         if ample.is_none() && forget.is_none() {
             return successors.for_each(|step, next| visit(step, next, 1));
         }
@@ -137,38 +146,48 @@ impl<'a> Stepper<'a> {
         found
     }
 
-    /// The firings of the first way from the current state to one that is stored with this number, and the
-    /// state that they lead to, with all its values. The current state may have them, too.
-    pub(crate) fn find_stored(
-        &mut self,
-        store: &mut StateStore,
-        to: StateId,
-    ) -> Option<(Vec<Firing>, State)> {
-        let (mut firings, mut found) = (Vec::new(), None);
-        let Self { compiled, ample, forget, successors, ahead } = self;
-        successors.current_mut().detach();
-        ahead.start_near(successors.current());
-        let _ = successors.for_each_first(ample.as_ref(), |step, next| {
-            if step.outcome == Outcome::Pruned {
-                return ControlFlow::Continue(());
+    /// Walks on to the first state that, as it would be stored, is the wanted one, and returns the firings: one step, or
+    /// several through an atomic section, in the order in which a search goes through it. The current state may have
+    /// values that stored ones lack, and so has the one that is found.
+    pub(crate) fn walk_to(&mut self, mut is_wanted: impl FnMut(&State) -> bool) -> Option<Vec<Firing>> {
+        let mut start = self.successors.current().clone();
+        start.detach();
+        let mut waiting = vec![(start, Vec::new())];
+        let mut inside = Inside::default();
+        while let Some((from, way)) = waiting.pop() {
+            let mut found = None;
+            self.go_to(&from);
+            let Self { through_sections, compiled, ample, forget, successors, ahead } = self;
+            ahead.start_near(successors.current());
+            let _ = successors.for_each_first(ample.as_ref(), |step, next| {
+                if step.outcome == Outcome::Pruned {
+                    return ControlFlow::Continue(());
+                }
+                ahead.go_to(next);
+                let mut firings = way.clone();
+                firings.push(step.firing());
+                if let Some(ample) = ample.as_ref() {
+                    while ahead.advance(ample, Some(&mut firings)).unwrap_or(false) {}
+                }
+                let full = ahead.current().clone();
+                if let Some(forget) = forget.as_ref() {
+                    forget.apply(compiled, ahead.current_mut());
+                }
+                if is_wanted(ahead.current()) {
+                    found = Some((full, firings));
+                    return ControlFlow::Break(());
+                }
+                if *through_sections && compiled.is_in_section(&full) && inside.push(&full) {
+                    waiting.push((full, firings));
+                }
+                ControlFlow::Continue(())
+            });
+            if let Some((state, firings)) = found {
+                self.go_to(&state);
+                return Some(firings);
             }
-            ahead.go_to(next);
-            firings.push(step.firing());
-            if let Some(ample) = ample.as_ref() {
-                while ahead.advance(ample, Some(&mut firings)).unwrap_or(false) {}
-            }
-            let full = ahead.current().clone();
-            if let Some(forget) = forget.as_ref() {
-                forget.apply(compiled, ahead.current_mut());
-            }
-            if store.insert(ahead.current()).is_ok_and(|(id, _)| id == to) {
-                found = Some(full);
-                return ControlFlow::Break(());
-            }
-            firings.clear();
-            ControlFlow::Continue(())
-        });
-        found.map(|state| (firings, state))
+        }
+        None
     }
 
     /// The firings of the first way from the current state to the other, by the threads if they are named.

@@ -21,7 +21,7 @@ const N_SPIN_MODELS: usize = 4;
 /// Models with more markings are passed over.
 const LIMIT: usize = 1500;
 
-const PLAIN: Explicit = Explicit { local_first: false, forget: false };
+const PLAIN: Explicit = Explicit { local_first: false, forget: false, through_sections: false };
 
 fn number_from(variable: &str, default: usize) -> usize {
     std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(default)

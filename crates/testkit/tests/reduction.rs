@@ -377,7 +377,7 @@ const VALUES: &[Trap] = &[
 ];
 
 /// No reduction at all.
-const PLAIN: Explicit = Explicit { local_first: false, forget: false };
+const PLAIN: Explicit = Explicit { local_first: false, forget: false, through_sections: false };
 
 #[test]
 fn local_first_walks_into_no_trap() {

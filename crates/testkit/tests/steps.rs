@@ -311,7 +311,7 @@ fn many_threads_and_unreached_steps() {
         kind: PropertyKind::NoDeadlock,
     };
     let engines: [&dyn Engine; 2] =
-        [&Reference { limit: 100 }, &Explicit { local_first: false, forget: false }];
+        [&Reference { limit: 100 }, &Explicit { local_first: false, forget: false, through_sections: false }];
     for engine in engines {
         let properties = std::slice::from_ref(&property);
         let request = Request { net: &net, properties, fairness: Fairness::None, limits: Limits::default() };
@@ -337,7 +337,7 @@ fn the_engine_takes_the_lowest_rank_only() {
     ];
     let net = net("", &steps.concat());
     for local_first in [false, true] {
-        let engine = Explicit { local_first, forget: false };
+        let engine = Explicit { local_first, forget: false, through_sections: false };
         let unreached = engine.unreached(&net, Limits::default(), &mut Silent);
         assert_eq!(unreached, Ok(vec![Idx::new(1), Idx::new(4)]));
     }
