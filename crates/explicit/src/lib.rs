@@ -8,6 +8,7 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
+//! | `goals` | what a search for a bad step or state looks for |
 //! | `safety` | the breadth-first search |
 //! | `inside` | states inside of atomic sections, which need not be stored |
 //! | `parents` | from which state each state was found |
@@ -49,6 +50,7 @@
 mod budget;
 mod continuation;
 mod emptiness;
+mod goals;
 mod graph;
 mod inside;
 mod invariant;
@@ -72,9 +74,10 @@ use pdnet_net::{Expr, Net, Transition};
 use pdnet_space::{Compiled, Observed, Races};
 
 use crate::budget::Budget;
+use crate::goals::Goal;
 use crate::graph::{Graph, Model};
 use crate::ltl::Bad;
-use crate::safety::{Goal, Safety};
+use crate::safety::Safety;
 use crate::stepper::reduction;
 
 /// The explicit-state engine.

@@ -11,8 +11,8 @@ use pdnet_base::Rng;
 use pdnet_net::{Effect, Expr, Firing};
 use pdnet_space::{Outcome, State};
 
+use crate::goals::Goal;
 use crate::graph::Model;
-use crate::safety::Goal;
 use crate::stepper::Stepper;
 
 /// So many states a search may have before scouts are sent out.

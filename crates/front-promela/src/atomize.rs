@@ -18,7 +18,6 @@
 //! | `file.rs` | from a file, read again after the change |
 //! | `edit.rs` | changes of the text |
 //! | `report.rs` | what was done and why, for people |
-//! | `visit.rs` | walks over the tree |
 //!
 //! What is preserved: invalid end states, assertions, non-progress and acceptance cycles, and formulas without X, also
 //! under weak fairness. The argument is in `region.rs`; it holds because labels that mean something, locals that a
@@ -36,7 +35,6 @@ mod post;
 mod pre;
 mod region;
 mod report;
-mod visit;
 
 use pdnet_base::FxHashSet;
 use pdnet_source::{Diagnostic, File, SourceMap, Span};

@@ -11,6 +11,7 @@
 //! | `atomize.rs` and below | from Promela to Promela, with fewer interleavings |
 //! | `dump.rs` | the tree as text, for tests |
 //! | `tree.rs` | the model with names resolved; what the syntax makes and the lowering takes |
+//! | `walk.rs` | walks over statements and expressions |
 //! | `lower.rs` and below | the tree to a net, and expressions of properties to atoms |
 //! | `claim.rs` | `never` claims to automata |
 
@@ -27,6 +28,7 @@ mod parser;
 mod places;
 mod preprocess;
 pub mod tree;
+mod walk;
 
 pub use atomize::{AtomizeOptions, Atomized, ChannelFact, Kept, Merged, Rule, atomize, atomize_file};
 pub use claim::{ClaimAutomaton, claim_automaton};

@@ -38,8 +38,8 @@ use pdnet_source::{Diagnostic, SourceMap, Span};
 
 use self::channels::{Channels, Site, cell_type, constant_index};
 use self::graph::{Graph, Node, NodeKind};
-use self::uses::{expressions, walk, walk_statements};
 use crate::tree::{BinaryOp, Expr, ExprKind, Init, Model, Proc, Scope, StmtKind, UnaryOp, Var, VarData};
+use crate::walk::{expressions, walk, walk_statements};
 
 /// What the net is to be like.
 #[derive(Clone, Debug)]

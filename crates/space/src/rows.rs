@@ -78,7 +78,7 @@ impl Rows {
 
     /// The numbers of a row.
     #[inline]
-    pub(crate) fn get(&self, row: u32) -> impl Iterator<Item = u32> + Clone + use<'_> {
+    pub(crate) fn get(&self, row: u32) -> impl ExactSizeIterator<Item = u32> + Clone + use<'_> {
         let block = &self.blocks[row as usize / BLOCK];
         numbers(&self.formats[block.format], &block.bytes, row as usize % BLOCK)
     }
@@ -124,7 +124,7 @@ fn numbers<'a>(
     format: &'a Format,
     bytes: &'a [u8],
     row: usize,
-) -> impl Iterator<Item = u32> + Clone + use<'a> {
+) -> impl ExactSizeIterator<Item = u32> + Clone + use<'a> {
     let mut rest = &bytes[row * format.n_bytes..][..format.n_bytes];
     format.widths.iter().map(move |&width| {
         let (number, behind) = rest.split_at(usize::from(width));

@@ -135,10 +135,9 @@ impl StateStore {
         }
         let base = self.chunks.len();
         let mut n_threads = 0;
-        for (thread, number) in row.chain(std::iter::repeat(0)).enumerate() {
-            if thread >= state.threads.len() || number == 0 && thread >= state.n_threads {
-                break;
-            }
+        let n_row = row.len().min(state.threads.len());
+        for thread in 0..n_row.max(state.n_threads) {
+            let number = row.next().unwrap_or(0);
             if number != 0 {
                 n_threads = thread + 1;
             }

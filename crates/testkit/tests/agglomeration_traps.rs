@@ -6,11 +6,12 @@
 #[allow(dead_code, reason = "what is needed of slicing is the net of a program")]
 mod sliced;
 
-use pdnet_check::{Fairness, Verdict, replay};
+use pdnet_check::{Fairness, Property, PropertyKind, Verdict, replay};
 use pdnet_explicit::Explicit;
 use pdnet_front_c::LowerOptions;
-use pdnet_net::verify_net;
+use pdnet_net::{parse_net, verify_net};
 use pdnet_reduce::{Method, agglomerate, slice};
+use pdnet_source::SourceMap;
 use sliced::{Ask, Class, PLAIN, answers, asked, class_of};
 
 struct Trap {
@@ -277,4 +278,74 @@ fn walk(trap: &Trap) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The second way from "asked" has a higher rank, so that it is taken only where the first one cannot be: never.
+const RANKS: &str = r#"
+    net "ranks" threads 1 depth 1
+    color c0 = thread depth
+    color c1 = thread
+    color c2 =
+    color c3 = thread depth i32
+    function f0 "main" entry p0 exit p4
+    place p0 execution c0 "first" of f0 tokens (0 0)
+    place p1 execution c0 "asked" of f0 tokens
+    place p2 execution c0 "well" of f0 tokens
+    place p3 execution c0 "wrong" of f0 tokens
+    place p4 execution c0 "exit" of f0 tokens
+    place p5 variable c3 "v" of f0 cells frame f0 i32 = 0
+    place p6 execution c1 "done" tokens
+    place p7 execution c2 "ended" tokens
+    done p6
+    ended p7
+    transition t0 assign f0 "v = 1"
+      var x0 thread "t"
+      var x1 depth "d"
+      take p0 (?x0 ?x1)
+      write p5 (x0 x1) 1
+      put p1 (x0 x1)
+    transition t1 assign f0 "v = 2, as v is 1"
+      var x0 thread "t"
+      var x1 depth "d"
+      var x2 i32 "v"
+      take p1 (?x0 ?x1)
+      read p5 (x0 x1) x2
+      guard (eq i32 x2 1)
+      write p5 (x0 x1) 2
+      put p2 (x0 x1)
+    transition t2 assign f0 "v = 3, else" rank 1
+      var x0 thread "t"
+      var x1 depth "d"
+      take p1 (?x0 ?x1)
+      write p5 (x0 x1) 3
+      put p3 (x0 x1)
+    transition t3 assign f0 "v = 4"
+      var x0 thread "t"
+      var x1 depth "d"
+      take p2 (?x0 ?x1)
+      write p5 (x0 x1) 4
+      put p4 (x0 x1)
+    transition t4 assign f0 "v = 5"
+      var x0 thread "t"
+      var x1 depth "d"
+      take p3 (?x0 ?x1)
+      write p5 (x0 x1) 5
+      put p4 (x0 x1)
+    transition t5 thread-end f0 "end"
+      var x0 thread "t"
+      var x1 depth "d"
+      take p4 (?x0 ?x1)
+"#;
+
+#[test]
+fn what_ranks_keep_from_being_taken_is_not_merged() {
+    let mut map = SourceMap::new();
+    let file = map.add("net", RANKS);
+    let net = parse_net(&map, file).expect("the net above");
+    let (wrong, _) = net.transitions.iter_enumerated().find(|(_, data)| data.label == "v = 5").expect("t4");
+    let kind = PropertyKind::NeverFires(vec![wrong]);
+    let property = [Property { name: "wrong".to_owned(), text: "wrong".to_owned(), class: "wrong", kind }];
+    let merged = agglomerate(&net, &property, Fairness::None).expect("local steps are merged");
+    let outcome = answers(PLAIN, &merged.net, &merged.properties, Fairness::None, 1000).remove(0);
+    assert_eq!(class_of(&outcome.verdict), Class::Holds, "{}", merged.net);
 }

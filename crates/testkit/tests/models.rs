@@ -221,6 +221,49 @@ const TRAPS: &[(&str, &str)] = &[
         init { run child(); (_nr_pr == 1); run child(); (_nr_pr == 1); assert(x == 2) }",
         "[] (x < 3)",
     ),
+    // Between the announcement and the meeting the other one is not yet there, and `else` is taken.
+    (
+        "chan r = [0] of { byte };
+        byte x; bit go;
+        active proctype p() { (go == 1); if :: r!1 :: else -> x = 2 fi }
+        active proctype q() { byte y; byte k; go = 1; k = 2; r?y }
+        active proctype z() { byte j; j = 1; j = 2 }",
+        "[] (x != 2)",
+    ),
+    // The same where the one who waits loses his atomic sequence, so that a third one comes between.
+    (
+        "chan r = [0] of { byte };
+        byte x; bit go;
+        active proctype p() { atomic { (go == 1); x = 1; r!1; x = 2 } }
+        active proctype q() { byte y; byte k; go = 1; k = 2; r?y }
+        active proctype s() { assert(x != 1) }
+        active proctype z() { byte j; j = 1; j = 2 }",
+        "[] (x != 1)",
+    ),
+    // The one who sends can move again and again but not always, so that weak fairness does not help him.
+    (
+        "chan r = [0] of { byte };
+        byte x; bit go;
+        active proctype p() { r!1; x = 3 }
+        active proctype q() { byte y; byte k; do :: r?y -> break :: go = 1 - go; k = 2 od }
+        active proctype z() { byte j; j = 1; j = 2 }",
+        "<> (x == 3)",
+    ),
+    // Two that wait until nobody can move: the second one cannot always, because of a step of the first.
+    (
+        "byte x;
+        active proctype p() { byte k; do :: timeout -> k = 1; k = 2 od }
+        active proctype q() { timeout; x = 1 }
+        active proctype z() { byte j; j = 1; j = 2 }",
+        "<> (x == 1)",
+    ),
+    // Inside of a `d_step` the first option is taken, whatever became of it.
+    (
+        "byte x;
+        active proctype p() { byte k; byte m; k = 3; d_step { if :: m = 1; k = 2 :: m = 5 fi; x = k + m } }
+        active proctype q() { byte k; k = 1; k = 2; x = k }",
+        "[] (x != 8)",
+    ),
 ];
 
 #[test]

@@ -4,14 +4,16 @@
 //! (Section 3.2, "i0 is not a guard", 3). The first is found where one process alone, of a proctype that runs once,
 //! receives from a channel; the second where all sends of the model together are no more than the capacity.
 
+use std::slice::from_ref;
+
 use pdnet_base::{FxHashMap, IndexVec};
 
 use super::facts::{each_outside_expr, each_repeated, has_jumps, instances, is_single};
-use super::visit::{each_expr, each_stmt, written};
 use crate::tree::{
     Choice, Exclusive, ExclusiveKind, Expr, ExprKind, Init, LtlBlock, Model, Proc, Scope, Stmt, StmtKind,
     Type, Var,
 };
+use crate::walk::{each_expr, walk_statements, written};
 
 /// What is known about one declared channel, or array of channels.
 #[derive(Clone, Debug, Default)]
@@ -65,9 +67,9 @@ impl Channels {
             }
         }
         for data in &model.procs {
-            each_stmt(&data.body, &mut |stmt| {
+            walk_statements(&data.body, &mut |stmt| {
                 channels.all_known &=
-                    written(stmt).iter().all(|place| model.vars[place.var].ty != Type::Chan);
+                    written(&stmt.kind).iter().all(|place| model.vars[place.var].ty != Type::Chan);
             });
         }
         channels.bind_parameters(model);
@@ -81,7 +83,7 @@ impl Channels {
         loop {
             let mut changed = false;
             for data in &model.procs {
-                each_stmt(&data.body, &mut |stmt| {
+                walk_statements(&data.body, &mut |stmt| {
                     each_expr(stmt, &mut |expr| {
                         let ExprKind::Run(started, args) = &expr.kind else { return };
                         for (&param, arg) in model.procs[*started].params.iter().zip(args) {
@@ -163,7 +165,7 @@ impl Channels {
     /// A guard that an `else` or an `unless` looks at.
     fn find_awaited(&mut self, guard: &Stmt) {
         let mut found: Vec<&Expr> = Vec::new();
-        each_stmt_of(guard, &mut |stmt| match &stmt.kind {
+        walk_statements(from_ref(guard), &mut |stmt| match &stmt.kind {
             StmtKind::Send { channel, .. } | StmtKind::Receive { channel, .. } => found.push(channel),
             StmtKind::Condition(_)
             | StmtKind::Assign(..)
@@ -316,14 +318,7 @@ impl Channels {
 fn begins_else(choice: &Choice) -> bool {
     let mut found = false;
     if let Some(first) = choice.body.first() {
-        each_stmt_of(first, &mut |stmt| found |= matches!(stmt.kind, StmtKind::Else));
+        walk_statements(from_ref(first), &mut |stmt| found |= matches!(stmt.kind, StmtKind::Else));
     }
     found
-}
-
-fn each_stmt_of<'t>(stmt: &'t Stmt, visit: &mut impl FnMut(&'t Stmt)) {
-    visit(stmt);
-    for inner in super::visit::parts(stmt) {
-        each_stmt(inner, visit);
-    }
 }

@@ -4,8 +4,8 @@ use pdnet_base::{FxHashSet, IndexVec};
 use pdnet_source::Diagnostic;
 
 use super::channel::Channels;
-use super::visit::{each_expr, each_inner, each_stmt, parts, written};
 use crate::tree::{Expr, ExprKind, Label, LtlBlock, Model, Proc, Scope, Sequence, Stmt, StmtKind, Var};
+use crate::walk::{each_expr, parts, walk, walk_statements, written};
 
 /// What is known about a model.
 #[derive(Debug)]
@@ -43,12 +43,12 @@ impl<'m> Facts<'m> {
                     facts.observed[proc].insert(label);
                 }
             }
-            each_stmt(&data.body, &mut |stmt| match &stmt.kind {
+            walk_statements(&data.body, &mut |stmt| match &stmt.kind {
                 StmtKind::Goto(label) => {
                     facts.targets[proc].insert(*label);
                 }
                 StmtKind::Atomic(inner) | StmtKind::DStep(inner) => {
-                    each_stmt(inner, &mut |stmt| facts.sheltered[proc].extend(&stmt.labels));
+                    walk_statements(inner, &mut |stmt| facts.sheltered[proc].extend(&stmt.labels));
                 }
                 StmtKind::Condition(_)
                 | StmtKind::Assign(..)
@@ -95,8 +95,8 @@ impl<'m> Facts<'m> {
         let mut assigned: IndexVec<Var, bool> = IndexVec::filled(false, model.vars.len());
         let mut users: IndexVec<Var, Vec<Proc>> = IndexVec::filled(Vec::new(), model.vars.len());
         for (proc, data) in model.procs.iter_enumerated() {
-            each_stmt(&data.body, &mut |stmt| {
-                for place in written(stmt) {
+            walk_statements(&data.body, &mut |stmt| {
+                for place in written(&stmt.kind) {
                     assigned[place.var] = true;
                     users[place.var].push(proc);
                 }
@@ -133,15 +133,15 @@ pub(super) fn each_outside_expr<'m>(
     visit: &mut impl FnMut(&'m Expr),
 ) {
     for block in model.formulas.iter().chain(formulas.iter().copied()) {
-        block.atoms.iter().for_each(|atom| each_inner(&atom.expr, visit));
+        block.atoms.iter().for_each(|atom| walk(&atom.expr, visit));
     }
     for body in
         model.claims.iter().map(|claim| &claim.body).chain(model.traces.iter().map(|trace| &trace.body))
     {
-        each_stmt(body, &mut |stmt| each_expr(stmt, visit));
+        walk_statements(body, &mut |stmt| each_expr(stmt, visit));
     }
     for condition in model.procs.iter().filter_map(|data| data.provided.as_ref()) {
-        each_inner(condition, visit);
+        walk(condition, visit);
     }
 }
 
@@ -177,7 +177,7 @@ pub(super) fn instances(model: &Model, proc: Proc, depth: usize) -> Option<u64> 
 /// Whether a body has a `goto`, after which a statement may come again.
 pub(super) fn has_jumps(body: &Sequence) -> bool {
     let mut found = false;
-    each_stmt(body, &mut |stmt| found |= matches!(stmt.kind, StmtKind::Goto(_)));
+    walk_statements(body, &mut |stmt| found |= matches!(stmt.kind, StmtKind::Goto(_)));
     found
 }
 
@@ -239,11 +239,11 @@ pub(super) fn obstacle(
         | ExprKind::At { .. } => {}
     };
     for block in all() {
-        block.atoms.iter().for_each(|atom| each_inner(&atom.expr, &mut look));
+        block.atoms.iter().for_each(|atom| walk(&atom.expr, &mut look));
     }
     each_outside_expr(model, &[], &mut look);
     for data in &model.procs {
-        each_stmt(&data.body, &mut |stmt| each_expr(stmt, &mut look));
+        walk_statements(&data.body, &mut |stmt| each_expr(stmt, &mut look));
     }
     found.map(|what| format!("the model asks for {what}, which tells single steps"))
 }

@@ -18,8 +18,8 @@ use pdnet_source::Span;
 
 use super::facts::Facts;
 use super::post::is_true;
-use super::visit::{each_expr, each_stmt};
 use crate::tree::{Choice, ExprKind, Label, Proc, Sequence, Stmt, StmtKind};
+use crate::walk::{each_expr, walk_statements};
 
 /// Where in the shape of a merged sequence we are; in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -260,7 +260,7 @@ impl Walker<'_, '_> {
             return refuse(&reason);
         }
         let mut rendezvous = false;
-        each_stmt(inner, &mut |stmt| {
+        walk_statements(inner, &mut |stmt| {
             if let StmtKind::Send { channel, .. } = &stmt.kind {
                 rendezvous |= self.facts.channels.may_be_rendezvous(self.facts.model, channel);
             }
@@ -372,7 +372,7 @@ fn asks_timeout(stmt: &Stmt) -> bool {
     };
     look(stmt);
     if let StmtKind::Atomic(inner) | StmtKind::DStep(inner) = &stmt.kind {
-        each_stmt(inner, &mut |stmt| look(stmt));
+        walk_statements(inner, &mut |stmt| look(stmt));
     }
     found
 }
@@ -380,7 +380,7 @@ fn asks_timeout(stmt: &Stmt) -> bool {
 /// The labels of the point before a statement: its own, and those of what it begins with.
 pub(super) fn labels_before(stmt: &Stmt) -> FxHashSet<Label> {
     let mut labels: FxHashSet<Label> = stmt.labels.iter().copied().collect();
-    for inner in super::visit::parts(stmt) {
+    for inner in crate::walk::parts(stmt) {
         if let Some(first) = inner.first() {
             labels.extend(labels_before(first));
         }

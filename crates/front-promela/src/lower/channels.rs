@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use pdnet_base::{IndexVec, index_type};
 use pdnet_net::{CellData, IntType, Net, Place, Scope as CellScope};
 
-use super::uses::{expressions, walk, walk_statements};
 use crate::tree::{ChannelType, Expr, ExprKind, Init, Model, Proc, ReceiveArg, Scope, StmtKind, Type, Var};
+use crate::walk::{expressions, walk, walk_statements};
 
 index_type! {
     /// A declaration of a channel, or of an array of channels.

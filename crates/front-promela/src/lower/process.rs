@@ -12,9 +12,9 @@ use pdnet_source::Span;
 use super::graph::{Move, Node, NodeKind};
 use super::statement::is_run;
 use super::step::{Step, int_op};
-use super::uses::{expressions, walk};
 use super::{Home, Lower};
 use crate::tree::{Expr, ExprKind, Proc, StmtKind};
+use crate::walk::{expressions, walk};
 
 /// A step of a control state, by its position in the list of all.
 #[derive(Clone, Copy, Debug)]

@@ -1,19 +1,19 @@
-//! Walks over statements and expressions.
+//! Walks over statements and expressions: for the lowering and for `atomize`.
 
 use crate::tree::{Expr, ExprKind, Place, ReceiveArg, Sequence, Stmt, StmtKind};
 
 /// Calls a function for each statement of a sequence, the outer ones first.
-pub(super) fn each_stmt<'t>(sequence: &'t Sequence, visit: &mut impl FnMut(&'t Stmt)) {
+pub(crate) fn walk_statements<'t>(sequence: &'t [Stmt], visit: &mut dyn FnMut(&'t Stmt)) {
     for stmt in sequence {
         visit(stmt);
         for inner in parts(stmt) {
-            each_stmt(inner, visit);
+            walk_statements(inner, visit);
         }
     }
 }
 
 /// The sequences inside of a statement.
-pub(super) fn parts(stmt: &Stmt) -> Vec<&Sequence> {
+pub(crate) fn parts(stmt: &Stmt) -> Vec<&Sequence> {
     match &stmt.kind {
         StmtKind::If(choices) | StmtKind::Do(choices) => choices.iter().map(|choice| &choice.body).collect(),
         StmtKind::Block(inner) | StmtKind::Atomic(inner) | StmtKind::DStep(inner) => vec![inner],
@@ -30,24 +30,24 @@ pub(super) fn parts(stmt: &Stmt) -> Vec<&Sequence> {
     }
 }
 
-/// Calls a function for each expression of a statement itself, not of those inside of it; indices of assigned places
-/// are among them.
-pub(super) fn each_expr<'t>(stmt: &'t Stmt, visit: &mut impl FnMut(&'t Expr)) {
-    match &stmt.kind {
-        StmtKind::Condition(expr) | StmtKind::Assert(expr) => each_inner(expr, visit),
-        StmtKind::Assign(place, expr) => {
-            each_index(place, visit);
-            each_inner(expr, visit);
+/// The expressions of one statement, without what is inside of them and without those of statements inside of it;
+/// indices of assigned places are among them.
+pub(crate) fn expressions<'t>(statement: &'t StmtKind, visit: &mut dyn FnMut(&'t Expr)) {
+    match statement {
+        StmtKind::Condition(expr) | StmtKind::Assert(expr) => visit(expr),
+        StmtKind::Assign(place, value) => {
+            place.indices.iter().for_each(&mut *visit);
+            visit(value);
         }
         StmtKind::Send { channel, args, .. } => {
-            each_inner(channel, visit);
-            args.iter().for_each(|arg| each_inner(arg, visit));
+            visit(channel);
+            args.iter().for_each(visit);
         }
         StmtKind::Receive { channel, args, .. } => {
-            each_inner(channel, visit);
-            each_arg(args, visit);
+            visit(channel);
+            args.iter().flat_map(parts_of_arg).for_each(visit);
         }
-        StmtKind::Print { args, .. } => args.iter().for_each(|arg| each_inner(arg, visit)),
+        StmtKind::Print { args, .. } => args.iter().for_each(visit),
         StmtKind::If(_)
         | StmtKind::Do(_)
         | StmtKind::Block(_)
@@ -55,53 +55,48 @@ pub(super) fn each_expr<'t>(stmt: &'t Stmt, visit: &mut impl FnMut(&'t Expr)) {
         | StmtKind::DStep(_)
         | StmtKind::Unless { .. }
         | StmtKind::Goto(_)
-        | StmtKind::Break
-        | StmtKind::Else => {}
+        | StmtKind::Else
+        | StmtKind::Break => {}
     }
 }
 
-fn each_index<'t>(place: &'t Place, visit: &mut impl FnMut(&'t Expr)) {
-    place.indices.iter().for_each(|index| each_inner(index, visit));
-}
-
-fn each_arg<'t>(args: &'t [ReceiveArg], visit: &mut impl FnMut(&'t Expr)) {
-    for arg in args {
-        match arg {
-            ReceiveArg::Match(expr) => each_inner(expr, visit),
-            ReceiveArg::Store(place) => each_index(place, visit),
-            ReceiveArg::Ignore => {}
-        }
+/// The expressions of a field of a receive: what it must be, or the indices of where it goes.
+fn parts_of_arg(arg: &ReceiveArg) -> &[Expr] {
+    match arg {
+        ReceiveArg::Match(expr) => std::slice::from_ref(expr),
+        ReceiveArg::Store(place) => &place.indices,
+        ReceiveArg::Ignore => &[],
     }
 }
 
-/// Calls a function for an expression and all those inside of it.
-pub(super) fn each_inner<'t>(expr: &'t Expr, visit: &mut impl FnMut(&'t Expr)) {
+/// Calls a function for an expression and all those inside of it, the outer ones first.
+pub(crate) fn walk<'t>(expr: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
     visit(expr);
     match &expr.kind {
-        ExprKind::Load(place) => each_index(place, visit),
+        ExprKind::Load(place) => place.indices.iter().for_each(|index| walk(index, visit)),
         ExprKind::Unary(_, inner)
         | ExprKind::Query(_, inner)
         | ExprKind::Enabled(inner)
-        | ExprKind::PcValue(inner) => each_inner(inner, visit),
+        | ExprKind::PcValue(inner) => walk(inner, visit),
         ExprKind::Binary(_, left, right) => {
-            each_inner(left, visit);
-            each_inner(right, visit);
+            walk(left, visit);
+            walk(right, visit);
         }
         ExprKind::If(condition, then, otherwise) => {
-            each_inner(condition, visit);
-            each_inner(then, visit);
-            each_inner(otherwise, visit);
+            walk(condition, visit);
+            walk(then, visit);
+            walk(otherwise, visit);
         }
-        ExprKind::Run(_, args) => args.iter().for_each(|arg| each_inner(arg, visit)),
+        ExprKind::Run(_, args) => args.iter().for_each(|arg| walk(arg, visit)),
         ExprKind::Poll { channel, args, .. } => {
-            each_inner(channel, visit);
-            each_arg(args, visit);
+            walk(channel, visit);
+            args.iter().flat_map(parts_of_arg).for_each(|part| walk(part, visit));
         }
         ExprKind::Remote { pid, place, .. } => {
-            pid.iter().for_each(|pid| each_inner(pid, visit));
-            each_index(place, visit);
+            pid.iter().for_each(|pid| walk(pid, visit));
+            place.indices.iter().for_each(|index| walk(index, visit));
         }
-        ExprKind::At { pid, .. } => pid.iter().for_each(|pid| each_inner(pid, visit)),
+        ExprKind::At { pid, .. } => pid.iter().for_each(|pid| walk(pid, visit)),
         ExprKind::Const(_)
         | ExprKind::Pid
         | ExprKind::ProcessCount
@@ -111,9 +106,14 @@ pub(super) fn each_inner<'t>(expr: &'t Expr, visit: &mut impl FnMut(&'t Expr)) {
     }
 }
 
+/// Calls a function for all expressions of a statement itself, also for those inside of others.
+pub(crate) fn each_expr<'t>(stmt: &'t Stmt, visit: &mut dyn FnMut(&'t Expr)) {
+    expressions(&stmt.kind, &mut |expr| walk(expr, visit));
+}
+
 /// The places that a statement itself writes.
-pub(super) fn written(stmt: &Stmt) -> Vec<&Place> {
-    match &stmt.kind {
+pub(crate) fn written(statement: &StmtKind) -> Vec<&Place> {
+    match statement {
         StmtKind::Assign(place, _) => vec![place],
         StmtKind::Receive { args, .. } => args
             .iter()

@@ -1,0 +1,231 @@
+//! What a search for a bad step or state looks for, and what it has found.
+
+use pdnet_base::{Idx as _, IndexVec};
+use pdnet_check::{AtomData, StopReason, TraceEnd, Verdict};
+use pdnet_net::{Expr, Transition};
+use pdnet_space::{Ample, Atoms, Forget, Races, Step};
+
+use crate::budget::Budget;
+use crate::continuation::Continuations;
+use crate::graph::{Graph, Model};
+use crate::invariant::Condition;
+use crate::notes::Notes;
+use crate::stepper::{Stepper, reduction};
+
+/// What breaks a property.
+pub(crate) enum Goal {
+    /// The firing of one of these transitions, also where it has no successor.
+    NeverFires(IndexVec<Transition, bool>),
+    /// A state in which the process has not ended and nothing is enabled.
+    NoDeadlock,
+    /// A state with a data race.
+    NoRace(Box<Races>),
+    /// A state whose letter does not meet the condition, if a run goes on from there
+    /// ([`Continuations::exists`]). The last is what the atoms were made of.
+    Invariant(Condition, Box<Atoms>, Vec<Expr>),
+}
+
+impl Goal {
+    pub(crate) fn never(model: &Model<'_>, transitions: &[Transition]) -> Self {
+        let mut fires = IndexVec::filled(false, model.net.transitions.len());
+        for &transition in transitions {
+            if transition.index() < fires.len() {
+                fires[transition] = true;
+            }
+        }
+        Self::NeverFires(fires)
+    }
+
+    pub(crate) fn invariant(
+        model: &Model<'_>,
+        condition: Condition,
+        atoms: &[AtomData],
+    ) -> Result<Self, String> {
+        let exprs: Vec<Expr> = atoms.iter().map(|atom| atom.expr.clone()).collect();
+        let atoms = Atoms::new(model.net, model.compiled, &exprs).map_err(|error| error.0)?;
+        Ok(Self::Invariant(condition, Box::new(atoms), exprs))
+    }
+}
+
+/// What breaks a goal in the state at hand.
+pub(crate) struct Hit {
+    pub(crate) goal: usize,
+    /// The first transition of the firing that does, and that of its transitions which must not fire.
+    pub(crate) last: Option<(Transition, Transition)>,
+    pub(crate) end: TraceEnd,
+}
+
+/// The goals of one search, with their verdicts.
+pub(crate) struct Goals<'a> {
+    model: &'a Model<'a>,
+    goals: Vec<Goal>,
+    verdicts: Vec<Option<Verdict>>,
+    /// The transitions that some goal or note waits for.
+    watched: IndexVec<Transition, bool>,
+    /// Those that were seen to fire, where somebody asks.
+    fired: Option<IndexVec<Transition, bool>>,
+    pub(crate) notes: Notes,
+    /// For the infinite runs that a violated invariant needs, where the net has assumptions.
+    continuations: Option<(Graph<'a>, Continuations)>,
+}
+
+impl<'a> Goals<'a> {
+    /// With `asks_all`, all transitions are watched, and those that fire are kept.
+    pub(crate) fn new(model: &'a Model<'a>, goals: Vec<Goal>, asks_all: bool) -> Self {
+        let mut watched = model.notable.clone();
+        if asks_all {
+            watched.iter_mut().for_each(|watched| *watched = true);
+        }
+        for goal in &goals {
+            if let Goal::NeverFires(fires) = goal {
+                fires.iter_enumerated().for_each(|(transition, fires)| watched[transition] |= fires);
+            }
+        }
+        Self {
+            model,
+            verdicts: vec![None; goals.len()],
+            goals,
+            watched,
+            fired: asks_all.then(|| IndexVec::filled(false, model.net.transitions.len())),
+            notes: Notes::default(),
+            continuations: None,
+        }
+    }
+
+    /// What the atoms of each goal look at.
+    fn atoms(&self) -> impl Iterator<Item = &[Expr]> + Clone {
+        self.goals.iter().map(|goal| match goal {
+            Goal::NeverFires(_) | Goal::NoDeadlock | Goal::NoRace(_) => &[],
+            Goal::Invariant(_, _, exprs) => exprs.as_slice(),
+        })
+    }
+
+    /// The steps that may be left out.
+    pub(crate) fn reduction(&self) -> Option<Ample> {
+        let mut kept = self.watched.clone();
+        for goal in &self.goals {
+            // States before accesses that may race are looked at.
+            if let Goal::NoRace(races) = goal {
+                races.accesses().for_each(|transition| kept[transition] = true);
+            }
+        }
+        let deadlocks = self.goals.iter().any(|goal| matches!(goal, Goal::NoDeadlock));
+        reduction(self.model, &kept, deadlocks, self.atoms())
+    }
+
+    /// The values that may be forgotten.
+    pub(crate) fn forget(&self) -> Option<Forget> {
+        let model = self.model;
+        model.forgets.then(|| Forget::new(model.net, model.compiled, self.atoms().flatten()))
+    }
+
+    /// Whether something is still looked for.
+    pub(crate) fn are_open(&self) -> bool {
+        self.fired.is_some() || self.verdicts.iter().any(Option::is_none)
+    }
+
+    /// The goals without a verdict, to be settled by a run that breaks them.
+    pub(crate) fn open(&mut self) -> impl Iterator<Item = (&mut Goal, &mut Option<Verdict>)> {
+        self.goals.iter_mut().zip(&mut self.verdicts).filter(|(_, verdict)| verdict.is_none())
+    }
+
+    /// The place for a goal's verdict, if it has none yet.
+    pub(crate) fn undecided(&mut self, goal: usize) -> Option<&mut Option<Verdict>> {
+        self.verdicts.get_mut(goal).filter(|verdict| verdict.is_none())
+    }
+
+    /// The races that a goal asks for.
+    pub(crate) fn races(&mut self, goal: usize) -> Option<&mut Races> {
+        match self.goals.get_mut(goal) {
+            Some(Goal::NoRace(races)) => Some(races),
+            Some(Goal::NeverFires(_) | Goal::NoDeadlock | Goal::Invariant(..)) | None => None,
+        }
+    }
+
+    /// One verdict for each goal: what was found, or else what is to be said of the rest.
+    pub(crate) fn into_verdicts(self, rest: &Verdict) -> impl Iterator<Item = Verdict> {
+        self.verdicts.into_iter().map(|verdict| verdict.unwrap_or_else(|| rest.clone()))
+    }
+
+    /// The transitions that were not seen to fire.
+    pub(crate) fn into_unfired(self) -> Vec<Transition> {
+        let fired = self.fired.unwrap_or_default();
+        fired.iter_enumerated().filter(|(_, fires)| !**fires).map(|(transition, _)| transition).collect()
+    }
+
+    /// The bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.continuations.as_ref().map_or(0, |(graph, _)| graph.bytes())
+    }
+
+    /// Looks at a step of the state at hand.
+    pub(crate) fn see(&mut self, step: &Step<'_>, hits: &mut Vec<Hit>) {
+        for transition in step.transitions().filter(|&transition| self.watched[transition]) {
+            if self.model.notable[transition] {
+                self.notes.add(self.model.net, transition);
+            }
+            if let Some(fired) = &mut self.fired {
+                fired[transition] = true;
+            }
+            for (goal, data) in self.goals.iter().enumerate() {
+                if let Goal::NeverFires(fires) = data
+                    && fires[transition]
+                    && self.verdicts[goal].is_none()
+                {
+                    let last = Some((step.transition, transition));
+                    hits.push(Hit { goal, last, end: TraceEnd::Any });
+                }
+            }
+        }
+        if step.is_cut {
+            self.notes.add_cut(step.transition);
+        }
+    }
+
+    /// Looks at the state that is loaded.
+    pub(crate) fn look(
+        &mut self,
+        stepper: &mut Stepper<'_>,
+        is_dead: bool,
+        hits: &mut Vec<Hit>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), StopReason> {
+        for (goal, data) in self.goals.iter_mut().enumerate() {
+            if self.verdicts[goal].is_some() {
+                continue;
+            }
+            match data {
+                Goal::NeverFires(_) => {}
+                Goal::NoDeadlock => {
+                    if is_dead {
+                        hits.push(Hit { goal, last: None, end: TraceEnd::Stutter });
+                    }
+                }
+                Goal::NoRace(races) => {
+                    if let Some(race) = stepper.race(races) {
+                        hits.push(Hit { goal, last: None, end: TraceEnd::Race(Box::new(race)) });
+                    }
+                }
+                Goal::Invariant(condition, atoms, _) => {
+                    let letter = atoms.letter(self.model.compiled, stepper.current(), is_dead);
+                    if condition.holds(letter) {
+                        continue;
+                    }
+                    if self.model.has_assumptions {
+                        let fresh = || (Graph::new(self.model, None), Continuations::default());
+                        let (graph, continuations) = self.continuations.get_or_insert_with(fresh);
+                        let mut state = stepper.current().clone();
+                        state.detach();
+                        let state = graph.add(&state)?;
+                        if !continuations.exists(graph, state, budget)? {
+                            // The search goes on, and so comes to the bounds that may hide such a run.
+                            continue;
+                        }
+                    }
+                    hits.push(Hit { goal, last: None, end: TraceEnd::Any });
+                }
+            }
+        }
+        Ok(())
+    }
+}
