@@ -15,6 +15,9 @@ use crate::parents::Parents;
 use crate::scout::{SCOUTS_AT, scout};
 use crate::stepper::Stepper;
 
+/// So many successors of a state are put into the store together.
+const BATCH: usize = 64;
+
 /// The search. States are numbered in the order in which they are found, so that the queue of a breadth-first
 /// search is nothing but the next number; each state remembers its predecessor.
 pub(crate) struct Safety<'a> {
@@ -173,18 +176,16 @@ impl<'a> Safety<'a> {
             if step.outcome == StepOutcome::State
                 && !(is_in_section && model.through_sections && inside.push(next))
             {
-                match store.insert(next) {
-                    Ok((_, false)) => {}
-                    Ok((_, true)) => {
-                        parents.push(parent);
-                        *n_inside += u64::from(is_in_section);
-                        stop = stop.take().or(budget.allow_states(parents.len()).err());
-                    }
+                match store.bring(next, is_in_section) {
+                    Ok(n_brought) if n_brought < BATCH => {}
+                    Ok(_) => stop = stop.take().or(put_in(store, parent, parents, n_inside, budget).err()),
                     Err(_) => stop = Some(full()),
                 }
             }
             if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
+        let put_in = put_in(store, parent, parents, n_inside, budget);
+        let stop = stop.or(put_in.err());
         self.n_transitions += n_steps;
         match (result, stop) {
             (Err(error), _) => Err(StopReason::Unsupported(error.0)),
@@ -223,6 +224,27 @@ impl<'a> Safety<'a> {
         }
         Trace { prefix, end }
     }
+}
+
+/// Puts the states in that were brought, as successors of one state.
+fn put_in(
+    store: &mut StateStore,
+    parent: u32,
+    parents: &mut Parents,
+    n_inside: &mut u64,
+    budget: &Budget<'_>,
+) -> Result<(), StopReason> {
+    let mut stop = None;
+    let put_in = store.insert_brought(|_, is_new, is_in_section| {
+        if is_new {
+            parents.push(parent);
+            *n_inside += u64::from(is_in_section);
+            stop = budget.allow_states(parents.len()).err();
+        }
+        if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    put_in.map_err(|_| full())?;
+    stop.map_or(Ok(()), Err)
 }
 
 fn progress(n_states: usize, transitions: u64, n_expanded: usize, memory: usize) -> Progress {

@@ -36,7 +36,7 @@ enum Order {
 /// such a run breaks whatever comes after it.
 pub(crate) fn scout(model: &Model<'_>, goal: &mut Goal) -> Option<Vec<Firing>> {
     let is_fit = match goal {
-        Goal::NeverFires(_) => true,
+        Goal::NeverFires(fires) => fires.iter().any(|&fires| fires),
         Goal::Invariant(_, _, exprs) => !model.has_assumptions && !exprs.iter().any(asks_for_deadlock),
         Goal::NoDeadlock | Goal::NoRace(_) => false,
     };

@@ -75,6 +75,22 @@ impl Index {
         }
     }
 
+    /// The number of the first entry that may have this hash.
+    #[inline]
+    pub(crate) fn candidate(&self, hash: u64) -> Option<u32> {
+        let segment = &self.segments[segment_of(hash)];
+        let bucket = &segment.buckets[segment.home(hash)?];
+        let fits = bucket.fits(tag(hash));
+        (fits != 0).then(|| bucket.numbers[fits.trailing_zeros() as usize % WIDTH])
+    }
+
+    /// Looks at the bucket for this hash, so that it is close to the processor when it is needed.
+    #[inline]
+    pub(crate) fn touch(&self, hash: u64) -> u8 {
+        let segment = &self.segments[segment_of(hash)];
+        segment.home(hash).map_or(0, |home| segment.buckets[home].tags[0])
+    }
+
     /// Adds an entry that is not there.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64, number: u32, hash_of: impl Fn(u32) -> u64) {

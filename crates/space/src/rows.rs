@@ -90,6 +90,14 @@ impl Rows {
         self.get(row).all(|number| wanted.next().copied().unwrap_or(0) == number) && wanted.next().is_none()
     }
 
+    /// Looks at a row, so that it is close to the processor when it is needed.
+    #[inline]
+    pub(crate) fn touch(&self, row: u32) -> u8 {
+        let block = &self.blocks[row as usize / BLOCK];
+        let first = row as usize % BLOCK * self.formats[block.format].n_bytes;
+        block.bytes.get(first).copied().unwrap_or(0)
+    }
+
     /// Adds a row, which must fit into the format.
     pub(crate) fn push(&mut self, row: &[u32]) {
         let Some(format) = self.formats.last() else { return };

@@ -10,6 +10,7 @@
 //! 2011) was tried: it took about as much memory and up to twice the time, for each step looks for a pair on every level.
 
 use std::fmt;
+use std::ops::ControlFlow;
 
 use pdnet_base::{Idx as _, index_type};
 
@@ -37,6 +38,15 @@ impl fmt::Display for Full {
 
 impl std::error::Error for Full {}
 
+/// A state that was brought.
+#[derive(Clone, Copy, Debug)]
+struct Brought {
+    hash: u64,
+    /// Where its numbers end; they begin where those of the one before it end.
+    end: usize,
+    mark: bool,
+}
+
 /// The visited set: states without repetition, each with a number.
 #[derive(Clone, Debug)]
 pub struct StateStore {
@@ -49,6 +59,9 @@ pub struct StateStore {
     index: Index,
     /// The state that is being put in.
     key: Vec<u32>,
+    /// Those that were brought and not yet looked for.
+    brought: Vec<Brought>,
+    keys: Vec<u32>,
     /// Some number has become too large for the format of the rows.
     is_narrow: bool,
 }
@@ -66,6 +79,8 @@ impl StateStore {
             rows: Rows::default(),
             index: Index::new(),
             key: Vec::new(),
+            brought: Vec::new(),
+            keys: Vec::new(),
             is_narrow: true,
         }
     }
@@ -97,6 +112,62 @@ impl StateStore {
     pub fn insert(&mut self, state: &State) -> Result<(StateId, bool), Full> {
         self.make_key(state)?;
         let hash = hash_numbers(self.key.iter().copied());
+        self.insert_key(hash)
+    }
+
+    /// Brings a state that is to be put in with others, and says how many there are now. The mark comes back with it.
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn bring(&mut self, state: &State, mark: bool) -> Result<usize, Full> {
+        self.make_key(state)?;
+        let hash = hash_numbers(self.key.iter().copied());
+        self.keys.extend_from_slice(&self.key);
+        self.brought.push(Brought { hash, end: self.keys.len(), mark });
+        Ok(self.brought.len())
+    }
+
+    /// Puts the states in that were brought, in their order, and calls `found` with the number of each, whether it is new, and
+    /// its mark, until that breaks; those that are left are dropped.
+    ///
+    /// A large store does not fit into the caches of the processor. So what is needed to find the states is looked at first,
+    /// for all of them: these looks do not wait for each other.
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn insert_brought(
+        &mut self,
+        mut found: impl FnMut(StateId, bool, bool) -> ControlFlow<()>,
+    ) -> Result<(), Full> {
+        let (brought, keys) = (std::mem::take(&mut self.brought), std::mem::take(&mut self.keys));
+        let touched = brought.iter().fold(0, |sum: u8, one| sum.wrapping_add(self.index.touch(one.hash)));
+        let candidates = brought.iter().filter_map(|one| self.index.candidate(one.hash));
+        std::hint::black_box(candidates.fold(touched, |sum, row| sum.wrapping_add(self.rows.touch(row))));
+        let mut start = 0;
+        let mut result = Ok(());
+        for one in &brought {
+            self.key.clear();
+            self.key.extend_from_slice(&keys[start..one.end]);
+            start = one.end;
+            match self.insert_key(one.hash) {
+                Ok((id, is_new)) => {
+                    if found(id, is_new, one.mark).is_break() {
+                        break;
+                    }
+                }
+                Err(full) => {
+                    result = Err(full);
+                    break;
+                }
+            }
+        }
+        (self.brought, self.keys) = (brought, keys);
+        self.brought.clear();
+        self.keys.clear();
+        result
+    }
+
+    fn insert_key(&mut self, hash: u64) -> Result<(StateId, bool), Full> {
         let Self { rows, index, key, .. } = self;
         if let Some(id) = index.find(hash, |id| rows.is(id, key)) {
             return Ok((StateId::new(id as usize), false));
