@@ -113,8 +113,7 @@ impl Segment {
     /// The bucket where an entry with this hash is looked for first.
     #[inline]
     fn home(&self, hash: u64) -> Option<usize> {
-        #[expect(clippy::cast_possible_truncation, reason = "less than the number of buckets")]
-        let home = ((hash >> 32) * self.buckets.len() as u64 >> 32) as usize;
+        let home = (((hash >> 32) * self.buckets.len() as u64) >> 32) as usize;
         (!self.buckets.is_empty()).then_some(home)
     }
 
