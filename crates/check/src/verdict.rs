@@ -54,6 +54,8 @@ pub enum StopReason {
     },
     /// The number of states was reached.
     States(u64),
+    /// Runs with more preemptions than this were left out.
+    Preemptions(u32),
     /// The user stopped it.
     Interrupted,
     /// A bound of the model was met.
@@ -113,6 +115,8 @@ impl fmt::Display for StopReason {
             Self::Timeout(limit) => write!(f, "time limit {} s", limit.as_secs_f64()),
             Self::Memory { limit } => write!(f, "memory limit {}", Bytes(*limit)),
             Self::States(limit) => write!(f, "state limit {limit}"),
+            Self::Preemptions(1) => write!(f, "at most 1 preemption"),
+            Self::Preemptions(limit) => write!(f, "at most {limit} preemptions"),
             Self::Interrupted => write!(f, "interrupted"),
             Self::Bound { bound, limit: None, .. } => write!(f, "bound on the {bound}"),
             Self::Bound { bound, limit: Some(limit), .. } => write!(f, "bound on the {bound}: {limit}"),

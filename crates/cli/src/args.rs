@@ -100,8 +100,8 @@ pub(crate) struct CheckArgs {
     /// Which reductions to use.
     ///
     /// `all`, `none`, or a list with commas of: `slice`: what the answer does not depend on is cut (see --slice).
-    /// `agglomerate`: steps that nobody can come between become one. `local-first`: steps that no other thread can
-    /// notice are taken at once, so that their order makes no states. `forget`: values that nobody will look at make
+    /// `agglomerate`: steps that nobody can come between become one. `stubborn`: where the steps of some
+    /// threads are enough, those of the others are put off. `forget`: values that nobody will look at make
     /// no states. Verdicts are the same without them; runs to assertions and deadlocks are then shortest. A formula
     /// with the operator X is accepted only with `none`, since reductions do not preserve it.
     #[arg(long, default_value = "all", value_name = "WHICH", help_heading = "Search")]
@@ -317,6 +317,14 @@ pub(crate) struct LimitArgs {
     /// Stop after this many states, as in 100000, 5M.
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) states: Option<u64>,
+    /// Search only the runs with at most this many preemptions: a fast way to bugs.
+    ///
+    /// A preemption takes the turn from a thread that could have gone on. Runs without any are searched first, then
+    /// those with one, and so on. What is found is a violation; where nothing is, the answer is unknown, unless no
+    /// run has more preemptions. For assertions, deadlocks, races and formulas that say what always holds. The reduction
+    /// `stubborn` is not used.
+    #[arg(long, value_name = "N")]
+    pub(crate) preemptions: Option<u32>,
 }
 
 /// `pdnet net`.

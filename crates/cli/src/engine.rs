@@ -5,7 +5,10 @@ use pdnet_check::Engine;
 use crate::reductions::{Reduction, Reductions};
 
 /// The engine that answers.
-pub(crate) fn engine(reduce: &Reductions) -> Box<dyn Engine> {
-    let (local_first, forget) = (reduce.has(Reduction::LocalFirst), reduce.has(Reduction::Forget));
-    Box::new(pdnet_explicit::Explicit { local_first, forget, through_sections: true })
+pub(crate) fn engine(reduce: &Reductions, preemptions: Option<u32>) -> Box<dyn Engine> {
+    let (stubborn, forget) = (reduce.has(Reduction::Stubborn), reduce.has(Reduction::Forget));
+    if let Some(bound) = preemptions {
+        return Box::new(pdnet_explicit::Preemptions { bound, forget });
+    }
+    Box::new(pdnet_explicit::Explicit { stubborn, forget, through_sections: true })
 }

@@ -66,7 +66,10 @@ fn run() -> ExitStatus {
     };
     let mut session = Session::new(cli.color);
     let result = match &cli.command {
-        Command::Check(args) => pipeline::check(args, &mut session, engine::engine(&args.reduce).as_ref()),
+        Command::Check(args) => {
+            let engine = engine::engine(&args.reduce, args.limits.preemptions);
+            pipeline::check(args, &mut session, engine.as_ref())
+        }
         Command::Slice(args) => slice::print_slice(args, &mut session),
         Command::Atomize(args) => atomize::print_atomized(args, &mut session),
         Command::Promela(args) => promela::print_promela(args, &mut session),

@@ -120,7 +120,7 @@ pub(crate) fn check(
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.common.questions)),
-        reductions: args.reduce.of_search(),
+        reductions: args.reduce.of_search(args.limits.preemptions.is_some()),
         slices,
         merges,
         timings,
@@ -229,7 +229,7 @@ pub(crate) fn properties_of(asked: &Properties, lowered: &Lowered) -> Result<Vec
 fn open_cache(args: &CheckArgs, session: &Session, engine: &dyn Engine) -> Option<Cache> {
     let folder = args.cache.as_ref()?;
     // What the other reductions do is in the net that is searched.
-    match Cache::open(folder, engine.name(), &args.reduce.of_search()) {
+    match Cache::open(folder, engine.name(), &args.reduce.of_search(args.limits.preemptions.is_some())) {
         Ok(cache) => Some(cache),
         Err(why) => {
             if !args.quiet {

@@ -9,21 +9,21 @@ pub(crate) enum Reduction {
     Slice,
     /// Steps that nobody can come between become one.
     Agglomerate,
-    /// Steps that no other thread can notice are taken first.
-    LocalFirst,
+    /// Where the steps of some threads are enough, the others are put off.
+    Stubborn,
     /// Values that nobody will look at make no states.
     Forget,
 }
 
 impl Reduction {
-    const ALL: [Self; 4] = [Self::Slice, Self::Agglomerate, Self::LocalFirst, Self::Forget];
+    const ALL: [Self; 4] = [Self::Slice, Self::Agglomerate, Self::Stubborn, Self::Forget];
 
     /// The name of it on the command line and in the output.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Slice => "slice",
             Self::Agglomerate => "agglomerate",
-            Self::LocalFirst => "local-first",
+            Self::Stubborn => "stubborn",
             Self::Forget => "forget",
         }
     }
@@ -53,11 +53,13 @@ impl Reductions {
         self.0.is_empty()
     }
 
-    /// The names of those that the search itself uses.
-    pub(crate) fn of_search(&self) -> Vec<&'static str> {
+    /// The names of those that the search itself uses, be it one with a bound on preemptions or not.
+    pub(crate) fn of_search(&self, is_bounded: bool) -> Vec<&'static str> {
         let is_of_search = |reduction: &&Reduction| match reduction {
             Reduction::Slice | Reduction::Agglomerate => false,
-            Reduction::LocalFirst | Reduction::Forget => true,
+            // The run that is walked for another one may have more preemptions.
+            Reduction::Stubborn => !is_bounded,
+            Reduction::Forget => true,
         };
         self.0.iter().filter(is_of_search).map(|reduction| reduction.name()).collect()
     }
@@ -96,9 +98,9 @@ mod tests {
         let parse = |text: &str| text.parse::<Reductions>();
         assert_eq!(parse("all"), Ok(Reductions::all()));
         assert_eq!(parse("none"), Ok(Reductions::none()));
-        assert_eq!(parse("slice,agglomerate,local-first,forget"), Ok(Reductions::all()));
+        assert_eq!(parse("slice,agglomerate,stubborn,forget"), Ok(Reductions::all()));
         assert_eq!(parse("forget,slice"), Ok(Reductions(vec![Reduction::Slice, Reduction::Forget])));
-        assert_eq!(parse("forget, slice").map(|found| found.of_search()), Ok(vec!["forget"]));
+        assert_eq!(parse("forget, slice").map(|found| found.of_search(false)), Ok(vec!["forget"]));
         assert!(parse("slices").is_err_and(|why| why.contains("`slices`") && why.contains("agglomerate")));
         assert!(parse("").is_err());
     }

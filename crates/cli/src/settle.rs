@@ -203,7 +203,12 @@ mod tests {
         let file = map.add("net", NET);
         let net = Arc::new(parse_net(&map, file).unwrap());
         assert_eq!(pdnet_net::verify_net(&net), []);
-        let limits = LimitArgs { timeout: Some(Duration::from_secs(7)), memory: None, states: None };
+        let limits = LimitArgs {
+            timeout: Some(Duration::from_secs(7)),
+            memory: None,
+            states: None,
+            preemptions: None,
+        };
         let session = Session::new(When::Never);
         let engine = Liar(verdicts);
         let (start, interrupted) = (session.start, Arc::clone(&session.interrupted));

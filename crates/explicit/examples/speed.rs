@@ -24,17 +24,17 @@ fn below(cell: Place, limit: i64) -> Vec<AtomData> {
 }
 
 fn run(name: &str, net: &Net, kind: PropertyKind, fairness: Fairness) {
-    for local_first in [false, true] {
-        run_one(name, net, kind.clone(), fairness, local_first);
+    for stubborn in [false, true] {
+        run_one(name, net, kind.clone(), fairness, stubborn);
     }
 }
 
-fn run_one(name: &str, net: &Net, kind: PropertyKind, fairness: Fairness, local_first: bool) {
-    let name = if local_first { format!("  {name}, local first") } else { name.to_owned() };
+fn run_one(name: &str, net: &Net, kind: PropertyKind, fairness: Fairness, stubborn: bool) {
+    let name = if stubborn { format!("  {name}, stubborn") } else { name.to_owned() };
     let properties = [property(kind)];
     let request = Request { net, properties: &properties, fairness, limits: Limits::default() };
-    let outcome = &Explicit { local_first, forget: local_first, through_sections: false }
-        .check(&request, &mut Silent)[0];
+    let outcome =
+        &Explicit { stubborn, forget: stubborn, through_sections: false }.check(&request, &mut Silent)[0];
     let stats = outcome.stats;
     let verdict = match &outcome.verdict {
         Verdict::Holds => "holds".to_owned(),

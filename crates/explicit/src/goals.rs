@@ -1,16 +1,16 @@
 //! What a search for a bad step or state looks for, and what it has found.
 
 use pdnet_base::{Idx as _, IndexVec};
-use pdnet_check::{AtomData, StopReason, TraceEnd, Verdict};
+use pdnet_check::{AtomData, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Expr, Transition};
-use pdnet_space::{Ample, Atoms, Forget, Races, Step};
+use pdnet_space::{Atoms, Forget, Proviso, Races, State, StateId, StateStore, Step, Stubborn};
 
 use crate::budget::Budget;
 use crate::continuation::Continuations;
 use crate::graph::{Graph, Model};
 use crate::invariant::Condition;
 use crate::notes::Notes;
-use crate::stepper::{Stepper, reduction};
+use crate::stepper::{Asked, Stepper, reduction};
 
 /// What breaks a property.
 pub(crate) enum Goal {
@@ -100,8 +100,8 @@ impl<'a> Goals<'a> {
         })
     }
 
-    /// The steps that may be left out.
-    pub(crate) fn reduction(&self) -> Option<Ample> {
+    /// The steps that may be left out, for a search that keeps this proviso.
+    pub(crate) fn reduction(&self, proviso: Proviso) -> Option<Stubborn> {
         let mut kept = self.watched.clone();
         for goal in &self.goals {
             // States before accesses that may race are looked at.
@@ -110,7 +110,8 @@ impl<'a> Goals<'a> {
             }
         }
         let deadlocks = self.goals.iter().any(|goal| matches!(goal, Goal::NoDeadlock));
-        reduction(self.model, &kept, deadlocks, self.atoms())
+        let asked = Asked { watched: &kept, deadlocks, is_finite: true };
+        reduction(self.model, asked, self.atoms(), proviso)
     }
 
     /// The values that may be forgotten.
@@ -132,14 +133,6 @@ impl<'a> Goals<'a> {
     /// The place for a goal's verdict, if it has none yet.
     pub(crate) fn undecided(&mut self, goal: usize) -> Option<&mut Option<Verdict>> {
         self.verdicts.get_mut(goal).filter(|verdict| verdict.is_none())
-    }
-
-    /// The races that a goal asks for.
-    pub(crate) fn races(&mut self, goal: usize) -> Option<&mut Races> {
-        match self.goals.get_mut(goal) {
-            Some(Goal::NoRace(races)) => Some(races),
-            Some(Goal::NeverFires(_) | Goal::NoDeadlock | Goal::Invariant(..)) | None => None,
-        }
     }
 
     /// One verdict for each goal: what was found, or else what is to be said of the rest.
@@ -227,5 +220,33 @@ impl<'a> Goals<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The run along these states from the initial one, on to one that is not stored, if there is one, and the firing that
+    /// breaks the goal. It is found again from the
+    /// initial state, with all values, so that it is a run of the net where stored states lack some.
+    pub(crate) fn trace(
+        &mut self,
+        stepper: &mut Stepper<'_>,
+        store: &StateStore,
+        (path, inside): (&[StateId], Option<&State>),
+        hit: Hit,
+    ) -> Trace {
+        let mut prefix = Vec::new();
+        stepper.go_to(&self.model.compiled.initial());
+        for &next in path.iter().skip(1) {
+            // There is such a way; were there none, the replay of the run would tell.
+            let Some(firings) = stepper.walk_to_stored(store, next) else { break };
+            prefix.extend(firings);
+        }
+        prefix.extend(inside.and_then(|inside| stepper.walk_to(inside)).unwrap_or_default());
+        let Hit { goal, last, mut end } = hit;
+        prefix.extend(last.and_then(|(first, fires)| stepper.find_firing(first, fires)));
+        if let (TraceEnd::Race(found), Some(Goal::NoRace(races))) = (&mut end, self.goals.get_mut(goal))
+            && let Some(race) = stepper.race(races)
+        {
+            **found = race;
+        }
+        Trace { prefix, end }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use pdnet_base::{FxHashMap, Idx as _, IndexVec};
 use pdnet_check::{Progress, StopReason};
 use pdnet_net::{Action, Firing, Net, Transition};
-use pdnet_space::{Ample, Compiled, Outcome, State, StateId, StateStore, Step, ThreadSet};
+use pdnet_space::{Compiled, Flow, Outcome, State, StateId, StateStore, Step, Stubborn, ThreadSet};
 
 use crate::Explicit;
 use crate::budget::{Budget, FIRINGS};
@@ -35,7 +35,7 @@ impl<'a> Model<'a> {
             net.transitions.indices().map(|transition| notes::is_notable(net, transition)).collect();
         let has_assumptions = net.transitions.iter().any(|data| data.action == Action::AssumeFail);
         let has_partners = net.transitions.iter().any(|data| net.moves_partner(data));
-        let Explicit { local_first: reduces, forget: forgets, through_sections } = *engine;
+        let Explicit { stubborn: reduces, forget: forgets, through_sections } = *engine;
         Self { net, compiled, notable, has_assumptions, has_partners, reduces, forgets, through_sections }
     }
 }
@@ -91,6 +91,9 @@ pub(crate) struct Graph<'a> {
     /// The state that the generator of successors holds.
     loaded: Option<StateId>,
     nodes: Vec<Node>,
+    /// With a reduction, for each state how many steps were taken on the way on which it was found. A state that is not
+    /// expanded in full has only edges to larger numbers ([`pdnet_space::Proviso::AllLater`]).
+    depths: Option<Vec<u32>>,
     targets: Vec<u32>,
     movers: Vec<u8>,
     /// Who moves with them, where a net has steps of two threads.
@@ -105,11 +108,12 @@ pub(crate) struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// The graph, or with a reduction, what is left of it.
-    pub(crate) fn new(model: &'a Model<'a>, ample: Option<Ample>) -> Self {
+    pub(crate) fn new(model: &'a Model<'a>, stubborn: Option<Stubborn>) -> Self {
         Self {
             model,
             store: StateStore::new(model.compiled),
-            stepper: Stepper::new(model, ample, None),
+            depths: stubborn.is_some().then(Vec::new),
+            stepper: Stepper::new(model, stubborn, None),
             loaded: None,
             nodes: Vec::new(),
             targets: Vec::new(),
@@ -136,6 +140,9 @@ impl<'a> Graph<'a> {
     /// Gives every state of the store its node.
     fn make_room(&mut self) {
         self.nodes.resize(self.store.len(), UNKNOWN);
+        if let Some(depths) = &mut self.depths {
+            depths.resize(self.store.len(), 0);
+        }
         self.enabled.resize(self.store.len() * self.n_words(), 0);
     }
 
@@ -151,6 +158,7 @@ impl<'a> Graph<'a> {
     pub(crate) fn bytes(&self) -> usize {
         self.store.bytes()
             + self.nodes.capacity() * size_of::<Node>()
+            + self.depths.as_ref().map_or(0, Vec::capacity) * 4
             + self.targets.capacity() * 4
             + self.movers.capacity()
             + self.partners.as_ref().map_or(0, Vec::capacity)
@@ -231,8 +239,8 @@ impl<'a> Graph<'a> {
         let mut stop = None;
         let (n_before, other_bytes) = (self.store.len(), self.bytes() - self.store.bytes());
         let mut n_firings = 0_u64;
-        let Self { model, store, stepper, targets, movers, partners, notable, cut, .. } = self;
-        let result = stepper.for_each(|step, next, _| {
+        let Self { model, store, stepper, depths, targets, movers, partners, notable, cut, .. } = self;
+        let result = stepper.for_each(|step, next, n_steps| {
             enabled |= step.movers();
             n_firings += 1;
             if n_firings.is_multiple_of(FIRINGS) {
@@ -245,9 +253,17 @@ impl<'a> Graph<'a> {
             if step.is_cut {
                 cut.entry(state).or_insert(step.transition);
             }
+            let mut is_later = true;
             if step.outcome == Outcome::State {
                 match store.insert(next) {
-                    Ok((target, _)) => {
+                    Ok((target, is_new)) => {
+                        if let Some(depths) = depths {
+                            let depth = depths[state.index()];
+                            if is_new {
+                                depths.push(depth.saturating_add(u32::try_from(n_steps).unwrap_or(u32::MAX)));
+                            }
+                            is_later = depths[target.index()] > depth;
+                        }
                         #[expect(clippy::cast_possible_truncation, reason = "states are numbered so")]
                         targets.push(target.index() as u32);
                         let moving = Movers::of(step);
@@ -263,7 +279,8 @@ impl<'a> Graph<'a> {
                     stop = Some(reason);
                 }
             }
-            if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let control = if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            Flow::new(control, is_later)
         });
         self.make_room();
         let stop = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop);
@@ -286,13 +303,13 @@ impl<'a> Graph<'a> {
     /// The firings of the first way from one state to the other.
     pub(crate) fn firings_to(&mut self, from: StateId, to: StateId) -> Vec<Firing> {
         let _ = self.state(from);
-        self.stepper.find(&mut self.store, None, to)
+        self.stepper.find(&self.store, None, to)
     }
 
     /// The firings of the first way from one state to the other that begins with a step of these threads.
     pub(crate) fn firings(&mut self, from: StateId, movers: Movers, to: StateId) -> Vec<Firing> {
         let _ = self.state(from);
-        self.stepper.find(&mut self.store, Some(movers), to)
+        self.stepper.find(&self.store, Some(movers), to)
     }
 }
 

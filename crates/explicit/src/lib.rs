@@ -12,6 +12,7 @@
 //! | `safety` | the breadth-first search |
 //! | `inside` | states inside of atomic sections, which need not be stored |
 //! | `parents` | from which state each state was found |
+//! | `preemption` | a search for runs with few preemptions |
 //! | `scout` | a few straight runs, when a search has become large |
 //! | `invariant` | which formulas are invariants |
 //! | `notes` | bounds, samples and undefined behaviour that make `Holds` into `Unknown` |
@@ -59,6 +60,7 @@ mod ltl;
 mod notes;
 mod parents;
 mod partial;
+mod preemption;
 mod prefix;
 mod product;
 mod safety;
@@ -71,22 +73,24 @@ use pdnet_check::{
     Engine, Fairness, Limits, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
 };
 use pdnet_net::{Expr, Net, Transition};
-use pdnet_space::{Compiled, Observed, Races};
+use pdnet_space::{Compiled, Observed, Proviso, Races};
 
 use crate::budget::Budget;
 use crate::goals::Goal;
 use crate::graph::{Graph, Model};
 use crate::ltl::Bad;
 use crate::safety::Safety;
-use crate::stepper::reduction;
+use crate::stepper::{Asked, reduction};
+
+pub use crate::preemption::Preemptions;
 
 /// The explicit-state engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Explicit {
-    /// Whether steps that no other thread can notice go first ([`pdnet_space::Ample`]). Only searches that
+    /// Whether steps are put off where those of some threads are enough ([`pdnet_space::Stubborn`]). Only searches that
     /// this leaves exact do so: not those for formulas with `X` and automata that may see steps, under fairness, or with `deadlock` beside
     /// other atoms. Without it, runs to assertions and deadlocks are shortest.
-    pub local_first: bool,
+    pub stubborn: bool,
     /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
     /// finite runs do so; runs stay as short as they are.
     pub forget: bool,
@@ -97,7 +101,7 @@ pub struct Explicit {
 
 impl Default for Explicit {
     fn default() -> Self {
-        Self { local_first: true, forget: true, through_sections: true }
+        Self { stubborn: true, forget: true, through_sections: true }
     }
 }
 
@@ -157,8 +161,10 @@ impl Engine for Explicit {
             let observed: Vec<Vec<Expr>> = chosen.iter().map(|(_, property)| atoms_of(property)).collect();
             let fresh = || {
                 let atoms = observed.iter().map(Vec::as_slice);
-                let ample = if reduces { reduction(&model, &model.notable, false, atoms) } else { None };
-                Graph::new(&model, ample)
+                let asked = Asked { watched: &model.notable, deadlocks: false, is_finite: false };
+                let stubborn =
+                    if reduces { reduction(&model, asked, atoms, Proviso::AllLater) } else { None };
+                Graph::new(&model, stubborn)
             };
             let mut graph = fresh();
             for (position, property) in chosen {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pdnet_base::Idx as _;
 use pdnet_check::{Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::Transition;
-use pdnet_space::{Outcome as StepOutcome, State, StateId, StateStore};
+use pdnet_space::{Flow, Outcome as StepOutcome, Proviso, State, StateId, StateStore};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::goals::{Goal, Goals, Hit};
@@ -57,7 +57,7 @@ impl<'a> Safety<'a> {
     fn with(model: &'a Model<'a>, goals: Goals<'a>) -> Self {
         Self {
             model,
-            stepper: Stepper::new(model, goals.reduction(), goals.forget()),
+            stepper: Stepper::new(model, goals.reduction(Proviso::SomeLater), goals.forget()),
             goals,
             store: StateStore::new(model.compiled),
             inside: Inside::default(),
@@ -161,6 +161,7 @@ impl<'a> Safety<'a> {
         let (mut n_enabled, mut stop) = (0_u64, None);
         let n_transitions = self.n_transitions;
         let Self { model, goals, store, stepper, inside, parents, n_inside, .. } = self;
+        let goes_through = stepper.through_sections;
         let mut n_steps = 0;
         let result = stepper.for_each(|step, next, taken| {
             n_enabled += 1;
@@ -172,17 +173,32 @@ impl<'a> Safety<'a> {
                     .err();
             }
             goals.see(step, hits);
+            let mut is_later = true;
             let is_in_section = model.compiled.is_in_section(next);
-            if step.outcome == StepOutcome::State
-                && !(is_in_section && model.through_sections && inside.push(next))
-            {
-                match store.bring(next, is_in_section) {
-                    Ok(n_brought) if n_brought < BATCH => {}
-                    Ok(_) => stop = stop.take().or(put_in(store, parent, parents, n_inside, budget).err()),
+            if step.outcome == StepOutcome::State && goes_through {
+                if !(is_in_section && inside.push(next)) {
+                    match store.bring(next, is_in_section) {
+                        Ok(n_brought) if n_brought < BATCH => {}
+                        Ok(_) => {
+                            stop = stop.take().or(put_in(store, parent, parents, n_inside, budget).err())
+                        }
+                        Err(_) => stop = Some(full()),
+                    }
+                }
+            } else if step.outcome == StepOutcome::State {
+                match store.insert(next) {
+                    // States are expanded in the order of their numbers.
+                    Ok((found, false)) => is_later = found.index() > id.index(),
+                    Ok((_, true)) => {
+                        parents.push(parent);
+                        *n_inside += u64::from(is_in_section);
+                        stop = stop.take().or(budget.allow_states(parents.len()).err());
+                    }
                     Err(_) => stop = Some(full()),
                 }
             }
-            if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let control = if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            Flow::new(control, is_later)
         });
         let put_in = put_in(store, parent, parents, n_inside, budget);
         let stop = stop.or(put_in.err());
@@ -194,8 +210,8 @@ impl<'a> Safety<'a> {
         }
     }
 
-    /// The run to a state along the predecessors, on to one that is not stored, if it is given, and one more firing. It is
-    /// found again from the initial state, with all values, so that it is a run of the net where stored states lack some.
+    /// The run to a state along the predecessors, on to one that is not stored, if it is given, and what breaks the goal
+    /// there.
     fn trace(&mut self, id: StateId, inside: Option<&State>, hit: Hit) -> Trace {
         let mut path = vec![id];
         let mut at = id.index();
@@ -204,25 +220,7 @@ impl<'a> Safety<'a> {
             path.push(StateId::new(at));
         }
         path.reverse();
-        let mut prefix = Vec::new();
-        self.stepper.go_to(&self.model.compiled.initial());
-        for &next in &path[1..] {
-            // There is such a way; were there none, the replay of the run would tell.
-            let store = &mut self.store;
-            let Some(firings) = self.stepper.walk_to(|state| store.find(state) == Some(next)) else { break };
-            prefix.extend(firings);
-        }
-        let Hit { goal, last, mut end } = hit;
-        if let Some(inside) = inside {
-            prefix.extend(self.stepper.walk_to(|state| state.is_same(inside)).unwrap_or_default());
-        }
-        prefix.extend(last.and_then(|(first, fires)| self.stepper.find_firing(first, fires)));
-        if let (TraceEnd::Race(found), Some(races)) = (&mut end, self.goals.races(goal))
-            && let Some(race) = self.stepper.race(races)
-        {
-            **found = race;
-        }
-        Trace { prefix, end }
+        self.goals.trace(&mut self.stepper, &self.store, (&path, inside), hit)
     }
 }
 

@@ -5,31 +5,44 @@ use std::ops::ControlFlow;
 use pdnet_base::IndexVec;
 use pdnet_net::{Expr, Firing, Net, Race, Transition};
 use pdnet_space::{
-    Ample, Compiled, Forget, Observed, Outcome, Races, State, StateId, StateStore, Step, Successors,
-    Unsupported,
+    Compiled, Flow, Forget, Observed, Outcome, Proviso, Races, State, StateId, StateStore, Step, Stubborn,
+    Successors, Unsupported,
 };
 
 use crate::graph::{Model, Movers};
 use crate::inside::Inside;
 
-/// The reduction *local steps first* for a search that watches these transitions, may look for deadlocks, and
-/// looks at the atoms of these properties; nothing where it cannot be used.
+/// What a search looks for, beside the atoms of properties.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'w> {
+    /// The transitions whose firing it watches.
+    pub(crate) watched: &'w IndexVec<Transition, bool>,
+    /// Whether it looks for deadlocks.
+    pub(crate) deadlocks: bool,
+    /// Whether it looks for finite runs to states in which invariants do not hold. Their atoms may then also be such as
+    /// can only be true where nothing can move.
+    pub(crate) is_finite: bool,
+}
+
+/// The reduction with stubborn sets for a search that looks for this, and at the atoms of these properties; nothing
+/// where it cannot be used.
 pub(crate) fn reduction<'e>(
     model: &Model<'_>,
-    watched: &IndexVec<Transition, bool>,
-    looks_for_deadlocks: bool,
+    asked: Asked<'_>,
     properties: impl IntoIterator<Item = &'e [Expr]>,
-) -> Option<Ample> {
+    proviso: Proviso,
+) -> Option<Stubborn> {
     let mut observed = Observed::default();
-    let watched = watched.iter_enumerated().filter(|(_, is_watched)| **is_watched);
+    let watched = asked.watched.iter_enumerated().filter(|(_, is_watched)| **is_watched);
     watched.for_each(|(transition, _)| observed.add_transition(transition));
-    if looks_for_deadlocks {
+    if asked.deadlocks {
         observed.add_deadlock();
     }
     let are_fit = properties.into_iter().all(|atoms| {
-        !atoms.iter().any(|atom| looks_at_lost_sections(model.net, atom)) && observed.add_atoms(atoms)
+        !atoms.iter().any(|atom| looks_at_lost_sections(model.net, atom))
+            && (asked.is_finite && observed.add_end_states(model.net, atoms) || observed.add_atoms(atoms))
     });
-    if model.reduces && are_fit { Ample::new(model.net, &observed) } else { None }
+    if model.reduces && are_fit { Stubborn::new(model.net, model.compiled, &observed, proviso) } else { None }
 }
 
 /// Whether an atom looks at who is in an atomic section, where sections are lost by who cannot move: that changes in
@@ -45,9 +58,11 @@ fn looks_at_lost_sections(net: &Net, atom: &Expr) -> bool {
 ///
 /// Where values are forgotten, it shows states without them.
 pub(crate) struct Stepper<'a> {
-    through_sections: bool,
+    /// Whether a search may walk through atomic sections without storing the states in them. Where steps are left out, it may
+    /// not: that a state leads to a later one has to be seen at once ([`Proviso`]).
+    pub(crate) through_sections: bool,
     compiled: &'a Compiled,
-    ample: Option<Ample>,
+    stubborn: Option<Stubborn>,
     forget: Option<Forget>,
     successors: Successors<'a>,
     /// Walks on from a successor.
@@ -55,11 +70,11 @@ pub(crate) struct Stepper<'a> {
 }
 
 impl<'a> Stepper<'a> {
-    pub(crate) fn new(model: &Model<'a>, ample: Option<Ample>, forget: Option<Forget>) -> Self {
+    pub(crate) fn new(model: &Model<'a>, stubborn: Option<Stubborn>, forget: Option<Forget>) -> Self {
         let successors = Successors::new(model.compiled);
-        let through_sections = model.through_sections;
+        let through_sections = model.through_sections && stubborn.is_none();
         let ahead = successors.clone();
-        Self { through_sections, compiled: model.compiled, ample, forget, ahead, successors }
+        Self { through_sections, compiled: model.compiled, stubborn, forget, ahead, successors }
     }
 
     /// The state whose steps are shown.
@@ -98,39 +113,47 @@ impl<'a> Stepper<'a> {
     }
 
     /// Shows each step with the state that it leads to, and the number of steps that were taken to come
-    /// there. After a pruned step there is no state, and the current one is shown.
-    pub(crate) fn for_each(
+    /// there. After a pruned step there is no state, and the current one is shown. What `visit` returns says whether the
+    /// state is later ([`Proviso`]).
+    pub(crate) fn for_each<R: Into<Flow>>(
         &mut self,
-        mut visit: impl FnMut(&Step<'_>, &State, u64) -> ControlFlow<()>,
+        mut visit: impl FnMut(&Step<'_>, &State, u64) -> R,
     ) -> Result<(), Unsupported> {
-        let Self { compiled, ample, forget, successors, ahead, .. } = self;
-        if ample.is_none() && forget.is_none() {
+        let Self { compiled, stubborn, forget, successors, ahead, .. } = self;
+        if stubborn.is_none() && forget.is_none() {
             return successors.for_each(|step, next| visit(step, next, 1));
         }
         let mut error = None;
         ahead.start_near(successors.current());
-        successors.for_each_first(ample.as_ref(), |step, next| {
+        successors.for_each_first(stubborn.as_ref(), |step, next| {
             if step.outcome == Outcome::Pruned {
-                return visit(step, next, 1);
+                return visit(step, next, 1).into();
             }
             ahead.go_to(next);
             let mut n_steps = 1;
-            while let Some(ample) = ample.as_ref() {
-                match ahead.advance(ample, None) {
+            while let Some(stubborn) = stubborn.as_ref() {
+                match ahead.advance(stubborn, None) {
                     Ok(true) => n_steps += 1,
                     Ok(false) => break,
                     Err(found) => {
                         error = Some(found);
-                        return ControlFlow::Break(());
+                        return ControlFlow::Break(()).into();
                     }
                 }
             }
             if let Some(forget) = forget.as_ref() {
                 forget.apply(compiled, ahead.current_mut());
             }
-            visit(step, ahead.current(), n_steps)
+            visit(step, ahead.current(), n_steps).into()
         })?;
         error.map_or(Ok(()), Err)
+    }
+
+    /// The state of that number.
+    fn wanted(&self, store: &StateStore, to: StateId) -> State {
+        let mut wanted = self.successors.current().clone();
+        store.load(to, &mut wanted);
+        wanted
     }
 
     /// A firing in the current state that begins with the one transition and fires the other.
@@ -146,10 +169,17 @@ impl<'a> Stepper<'a> {
         found
     }
 
-    /// Walks on to the first state that, as it would be stored, is the wanted one, and returns the firings: one step, or
-    /// several through an atomic section, in the order in which a search goes through it. The current state may have
-    /// values that stored ones lack, and so has the one that is found.
-    pub(crate) fn walk_to(&mut self, mut is_wanted: impl FnMut(&State) -> bool) -> Option<Vec<Firing>> {
+    /// Walks from the current state to one that is stored with this number, and returns the firings of the first way there. The
+    /// current state may have values that stored ones lack, and so has the one that is found.
+    pub(crate) fn walk_to_stored(&mut self, store: &StateStore, to: StateId) -> Option<Vec<Firing>> {
+        let wanted = self.wanted(store, to);
+        self.walk_to(&wanted)
+    }
+
+    /// Walks to the first state that, as it would be stored, is the wanted one: by one step, or by several through an atomic
+    /// section, in the order in which a search goes through it. All first steps are tried: which of them a search had to
+    /// look at depended on what it knew then.
+    pub(crate) fn walk_to(&mut self, wanted: &State) -> Option<Vec<Firing>> {
         let mut start = self.successors.current().clone();
         start.detach();
         let mut waiting = vec![(start, Vec::new())];
@@ -157,23 +187,23 @@ impl<'a> Stepper<'a> {
         while let Some((from, way)) = waiting.pop() {
             let mut found = None;
             self.go_to(&from);
-            let Self { through_sections, compiled, ample, forget, successors, ahead } = self;
+            let Self { through_sections, compiled, stubborn, forget, successors, ahead } = self;
             ahead.start_near(successors.current());
-            let _ = successors.for_each_first(ample.as_ref(), |step, next| {
+            let _ = successors.for_each(|step, next| {
                 if step.outcome == Outcome::Pruned {
                     return ControlFlow::Continue(());
                 }
                 ahead.go_to(next);
                 let mut firings = way.clone();
                 firings.push(step.firing());
-                if let Some(ample) = ample.as_ref() {
-                    while ahead.advance(ample, Some(&mut firings)).unwrap_or(false) {}
+                if let Some(stubborn) = stubborn.as_ref() {
+                    while ahead.advance(stubborn, Some(&mut firings)).unwrap_or(false) {}
                 }
                 let full = ahead.current().clone();
                 if let Some(forget) = forget.as_ref() {
                     forget.apply(compiled, ahead.current_mut());
                 }
-                if is_wanted(ahead.current()) {
+                if ahead.current().is_same(wanted) {
                     found = Some((full, firings));
                     return ControlFlow::Break(());
                 }
@@ -192,25 +222,21 @@ impl<'a> Stepper<'a> {
 
     /// The firings of the first way from the current state to the other, by the threads if they are named.
     /// Firings are not stored: a trace has few steps, and a search has many.
-    pub(crate) fn find(
-        &mut self,
-        store: &mut StateStore,
-        movers: Option<Movers>,
-        to: StateId,
-    ) -> Vec<Firing> {
+    pub(crate) fn find(&mut self, store: &StateStore, movers: Option<Movers>, to: StateId) -> Vec<Firing> {
         let mut found = Vec::new();
-        let Self { ample, successors, ahead, .. } = self;
+        let wanted = self.wanted(store, to);
+        let Self { stubborn, successors, ahead, .. } = self;
         ahead.start_near(successors.current());
-        let _ = successors.for_each_first(ample.as_ref(), |step, next| {
+        let _ = successors.for_each(|step, next| {
             if step.outcome == Outcome::Pruned || movers.is_some_and(|movers| movers != Movers::of(step)) {
                 return ControlFlow::Continue(());
             }
             ahead.go_to(next);
             found.push(step.firing());
-            if let Some(ample) = ample.as_ref() {
-                while ahead.advance(ample, Some(&mut found)).unwrap_or(false) {}
+            if let Some(stubborn) = stubborn.as_ref() {
+                while ahead.advance(stubborn, Some(&mut found)).unwrap_or(false) {}
             }
-            if store.insert(ahead.current()).is_ok_and(|(id, _)| id == to) {
+            if ahead.current().is_same(&wanted) {
                 return ControlFlow::Break(());
             }
             found.clear();

@@ -258,15 +258,15 @@ fn random_programs_get_the_verdicts_of_the_naive_checker() {
             properties.push(property(PropertyKind::Ltl { formula, atoms: atoms.clone() }));
         }
         let fairness = [Fairness::None, Fairness::Weak, Fairness::Strong].into_iter().enumerate();
-        for ((kind, fairness), local_first) in fairness.flat_map(|each| [(each, false), (each, true)]) {
+        for ((kind, fairness), stubborn) in fairness.flat_map(|each| [(each, false), (each, true)]) {
             let request = Request { net: &net, properties: &properties, fairness, limits: Limits::default() };
-            let outcomes = Explicit { local_first, forget: local_first, through_sections: false }
-                .check(&request, &mut Silent);
+            let outcomes =
+                Explicit { stubborn, forget: stubborn, through_sections: false }.check(&request, &mut Silent);
             assert_eq!(outcomes.len(), properties.len());
             for (position, (outcome, property)) in outcomes.iter().zip(&properties).enumerate() {
                 let about = || {
                     format!(
-                        "seed {seed}, case {case}, {fairness:?}, local first {local_first}, {:?}:\n{net}",
+                        "seed {seed}, case {case}, {fairness:?}, stubborn {stubborn}, {:?}:\n{net}",
                         property.kind
                     )
                 };
@@ -295,7 +295,7 @@ fn random_programs_get_the_verdicts_of_the_naive_checker() {
                         assert!(replayed.is_ok(), "{:?} of {trace:?}, {}", replayed.err(), about());
                         let is_cut = reference.has_fault || (reference.has_bound && !has_assumptions);
                         assert!(breaks || (is_cut && trace.end == TraceEnd::Any), "{trace:?}, {}", about());
-                        if let Some(shortest) = shortest.filter(|_| !local_first) {
+                        if let Some(shortest) = shortest.filter(|_| !stubborn) {
                             assert_eq!(trace.prefix.len(), shortest, "{}", about());
                         }
                     }

@@ -358,6 +358,14 @@ impl Expr {
         Self::binary(BinaryOp::Eq, IntType::I64, left, right)
     }
 
+    /// How often a variable of the transition occurs.
+    #[must_use]
+    pub fn n_uses(&self, var: Var) -> usize {
+        let mut count = 0;
+        self.walk(&mut |part| count += usize::from(*part == Self::Var(var)));
+        count
+    }
+
     /// Whether it can only be 0 or 1.
     #[must_use]
     pub fn is_boolean(&self) -> bool {

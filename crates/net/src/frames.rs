@@ -95,7 +95,7 @@ pub(crate) fn is_demanded(data: &TransitionData, condition: &Expr) -> bool {
 }
 
 /// The conditions that are all true where this one is, and only there.
-pub(crate) fn conjuncts<'a>(condition: &'a Expr, found: &mut Vec<&'a Expr>) {
+pub fn conjuncts<'a>(condition: &'a Expr, found: &mut Vec<&'a Expr>) {
     match condition {
         Expr::If(first, second, third) if **third == Expr::Const(0) => {
             conjuncts(first, found);

@@ -17,6 +17,7 @@
 //! | `loops`, `ends`, `hang` | loops and which of them end; where a frame may stay forever |
 //! | [`impossible`] | steps that can never happen |
 //! | `protection` | what no other thread can touch while a frame stands somewhere |
+//! | `queue` | cells that are used as buffers, and at which end |
 //! | `dependence` | control places and arcs (Definitions 5 to 8) |
 //! | [`inputs`](split_inputs) | few values that stand for all values of an input |
 //! | `print`, `parse` | the text form, which round-trips |
@@ -48,6 +49,7 @@ mod net;
 mod parse;
 mod print;
 mod protection;
+mod queue;
 mod race;
 mod verify;
 
@@ -56,6 +58,7 @@ pub use builder::TransitionBuilder;
 pub use dependence::add_control_dependence;
 pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
 pub use flow::{Flow, FlowStep};
+pub use frames::conjuncts;
 pub use hang::Hangs;
 pub use impossible::{impossible, most_threads, private_bounds};
 pub use inputs::{SplitLimits, split_inputs};
@@ -69,5 +72,6 @@ pub use net::{
 };
 pub use parse::parse_net;
 pub use protection::{Protection, Shelter};
+pub use queue::{End, Queue, QueueData, QueueUse, Queues};
 pub use race::{Access, Race};
 pub use verify::{Violation, verify_net};

@@ -431,6 +431,32 @@ impl TransitionData {
     }
 }
 
+impl TransitionData {
+    /// How often a variable is used, beside being bound by a read or a choice.
+    #[must_use]
+    pub fn n_uses(&self, var: Var) -> usize {
+        let all = |exprs: &[Expr]| exprs.iter().map(|expr| expr.n_uses(var)).sum::<usize>();
+        let one = |expr: &Option<Expr>| expr.as_ref().map_or(0, |expr| expr.n_uses(var));
+        let patterns = |token: &[Pattern]| {
+            let parts = token.iter().map(|part| match part {
+                Pattern::Bind(bound) => usize::from(*bound == var),
+                Pattern::Is(expr) => expr.n_uses(var),
+            });
+            parts.sum::<usize>()
+        };
+        let arcs = self.arcs.iter().map(|arc| match arc {
+            ArcData::Take { token, .. } | ArcData::Test { token, .. } => patterns(token),
+            ArcData::Put { token, .. } => all(token),
+            ArcData::Inhibit { prefix, .. } | ArcData::Drain { prefix, .. } => all(prefix),
+            ArcData::Read { key, when, .. } => all(key) + one(when),
+            ArcData::Write { key, value, when, .. } => all(key) + value.n_uses(var) + one(when),
+            ArcData::Governed { .. } | ArcData::Governs { .. } => 0,
+        });
+        let bytes = self.bytes.iter().map(|bytes| bytes.first.n_uses(var));
+        arcs.chain(bytes).sum::<usize>() + one(&self.guard)
+    }
+}
+
 impl Net {
     /// The colour set with these factors, made if it is new.
     pub fn color(&mut self, components: Vec<Base>) -> Color {

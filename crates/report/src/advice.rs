@@ -13,6 +13,7 @@ pub(crate) const fn reason_pos(reason: &StopReason) -> Option<Pos> {
         StopReason::Timeout(_)
         | StopReason::Memory { .. }
         | StopReason::States(_)
+        | StopReason::Preemptions(_)
         | StopReason::Interrupted
         | StopReason::Unsupported(_) => None,
     }
@@ -24,6 +25,10 @@ pub(crate) fn advice(reason: &StopReason) -> String {
         StopReason::Timeout(_) => "no violation was found up to then; raise --timeout".to_owned(),
         StopReason::Memory { .. } => "no violation was found up to then; raise --memory".to_owned(),
         StopReason::States(_) => "no violation was found up to then; raise --states".to_owned(),
+        StopReason::Preemptions(_) => {
+            "no run with so few breaks it, and those with more were not searched; raise --preemptions, or leave it away"
+                .to_owned()
+        }
         StopReason::Interrupted => "no violation was found up to then".to_owned(),
         StopReason::Bound { bound: Bound::Depth, .. } => {
             "some run calls deeper than that and was not followed; raise --depth".to_owned()

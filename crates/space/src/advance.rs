@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use pdnet_net::Firing;
 
-use crate::ample::{Ample, Tally};
-use crate::{State, Successors, ThreadSet, Unsupported};
+use crate::first::Tally;
+use crate::{State, Stubborn, Successors, ThreadSet, Unsupported};
 
 impl Successors<'_> {
     /// Makes ready to walk on from states that are some steps away from this one.
@@ -31,13 +31,13 @@ impl Successors<'_> {
     /// firing to a trace, if there is one.
     ///
     /// Such steps are silent: they change nothing that is observed, and every cycle of the states has one that
-    /// is not silent ([`Ample`]), so that taking them one after the other comes to an end.
+    /// is not silent ([`Stubborn`]), so that taking them one after the other comes to an end.
     ///
     /// # Errors
     /// Where a step does something that states have no room for.
     pub fn advance(
         &mut self,
-        ample: &Ample,
+        stubborn: &Stubborn,
         mut trace: Option<&mut Vec<Firing>>,
     ) -> Result<bool, Unsupported> {
         if self.compiled.has_ended(&self.current) {
@@ -48,7 +48,7 @@ impl Successors<'_> {
         let mut first = if is_alone {
             movable
         } else {
-            ample.independent(&self.compiled.layout, &self.current, &mut self.plans) & movable
+            self.plans.independent(&stubborn.places, &self.compiled.layout, &self.current) & movable
         };
         let Some(mut ahead) = self.ahead.take() else { return Ok(false) };
         let n_before = trace.as_ref().map_or(0, |trace| trace.len());
@@ -57,8 +57,8 @@ impl Successors<'_> {
         while !has_moved && let Some(thread) = first.pop() {
             let (mut tally, mut is_silent) = (Tally::new(&self.plans, thread), true);
             let _ = self.expand_thread(thread, &mut |step, state| {
-                tally.add(ample, step.transition);
-                is_silent = tally.is_single() && ample.is_silent[step.transition];
+                tally.add(stubborn, step.transition, true);
+                is_silent = tally.is_single() && stubborn.is_silent[step.transition];
                 if !is_silent {
                     return ControlFlow::Break(());
                 }
@@ -68,8 +68,10 @@ impl Successors<'_> {
                 ahead.follow(state);
                 ControlFlow::Continue(())
             });
-            has_moved =
-                is_silent && tally.is_single() && (is_alone || tally.is_enough()) && self.error.is_none();
+            has_moved = is_silent
+                && tally.is_single()
+                && (is_alone || tally.is_enough(stubborn.proviso))
+                && self.error.is_none();
             if let (Some(trace), false) = (&mut trace, has_moved) {
                 trace.truncate(n_before);
             }

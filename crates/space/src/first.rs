@@ -2,40 +2,44 @@
 
 use std::ops::ControlFlow;
 
-use crate::ample::{Ample, Tally};
+use pdnet_net::Transition;
+
 use crate::layout::word_place;
+use crate::plan::Plans;
+use crate::stubborn::Proviso;
+use crate::successors::Flow;
 use crate::transition::{Binding, Member, Part, Rule};
-use crate::{State, Step, Successors, ThreadSet};
+use crate::{State, Step, Stubborn, Successors, ThreadSet};
 
 impl Successors<'_> {
     /// Shows the firings of threads that may be enough, and takes them out of the set. Says whether they are.
     pub(crate) fn expand_first(
         &mut self,
-        ample: &Ample,
+        stubborn: &Stubborn,
         movable: &mut ThreadSet,
-        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> Flow,
     ) -> ControlFlow<(), bool> {
         self.plans.dirty = ThreadSet::ALL;
-        let first = ample.independent(&self.compiled.layout, &self.current, &mut self.plans);
+        let first = self.plans.independent(&stubborn.places, &self.compiled.layout, &self.current);
         self.plans.tallies.clear();
         self.plans.tallies.resize(self.current.threads.len(), Tally::NONE);
         for thread in first.iter() {
-            self.expand_tallied(ample, thread, visit)?;
+            self.expand_tallied(stubborn, thread, visit)?;
             movable.remove(thread);
-            if self.plans.tallies[thread].is_enough() {
+            if self.plans.tallies[thread].is_enough(stubborn.proviso) {
                 return ControlFlow::Continue(true);
             }
         }
-        self.find_awaited(ample);
-        Ample::find_groups(&self.current, &mut self.plans);
+        self.find_awaited(stubborn);
+        self.plans.find_groups(&self.current);
         for position in 0..self.plans.groups.len() {
             let group = self.plans.groups[position];
             for thread in (group & *movable).iter() {
-                self.expand_tallied(ample, thread, visit)?;
+                self.expand_tallied(stubborn, thread, visit)?;
             }
             *movable &= !group;
             let tallies = group.iter().map(|thread| self.plans.tallies[thread]);
-            if tallies.fold(Tally::NONE, Tally::join).is_enough_together() {
+            if tallies.fold(Tally::NONE, Tally::join).is_enough_together(stubborn.proviso) {
                 return ControlFlow::Continue(true);
             }
         }
@@ -43,18 +47,18 @@ impl Successors<'_> {
     }
 
     /// Finds out for whose end threads wait that do so.
-    fn find_awaited(&mut self, ample: &Ample) {
+    fn find_awaited(&mut self, stubborn: &Stubborn) {
         let compiled = self.compiled;
         self.plans.awaited.clear();
         self.plans.awaited.resize(self.current.threads.len(), ThreadSet::NONE);
         for thread in self.current.live.iter() {
-            if !self.plans.waits(thread) {
+            if self.plans.n_waits(thread) == 0 {
                 continue;
             }
             let mut base = compiled.layout.thread_template.len();
             for depth in 0..self.current.threads[thread][0] {
                 let place = word_place(self.current.threads[thread][base]);
-                for &transition in compiled.from[place].iter().filter(|&&at| ample.is_wait[at]) {
+                for &transition in compiled.from[place].iter().filter(|&&at| stubborn.is_wait[at]) {
                     (self.registers[0], self.registers[1], self.base) = (thread as i64, depth, base);
                     let awaited = self.awaited(&compiled.transitions[transition]);
                     self.plans.awaited[thread] |= awaited;
@@ -100,16 +104,77 @@ impl Successors<'_> {
     /// Shows the firings of one thread, and keeps what matters for whether they are enough.
     fn expand_tallied(
         &mut self,
-        ample: &Ample,
+        stubborn: &Stubborn,
         thread: usize,
-        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> Flow,
     ) -> ControlFlow<()> {
         let mut tally = Tally::new(&self.plans, thread);
         let flow = self.expand_thread(thread, &mut |step, state| {
-            tally.add(ample, step.transition);
-            visit(step, state)
+            let flow = visit(step, state);
+            tally.add(stubborn, step.transition, flow.is_later);
+            flow.control
         });
         self.plans.tallies[thread] = tally;
         flow
+    }
+}
+
+/// The steps of one thread, as they are found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tally {
+    n_steps: u32,
+    are_first: bool,
+    /// Transitions that wait for the end of a thread and were not found enabled yet.
+    n_waits: u32,
+    /// Some step leads to a state that is later.
+    some_later: bool,
+    /// All steps do.
+    all_later: bool,
+}
+
+impl Tally {
+    /// Of no thread.
+    pub(crate) const NONE: Self =
+        Self { n_steps: 0, are_first: true, n_waits: 0, some_later: false, all_later: true };
+
+    pub(crate) fn new(plans: &Plans, thread: usize) -> Self {
+        Self { n_waits: plans.n_waits(thread), ..Self::NONE }
+    }
+
+    pub(crate) fn add(&mut self, stubborn: &Stubborn, transition: Transition, is_later: bool) {
+        self.n_steps = self.n_steps.saturating_add(1);
+        self.are_first &= stubborn.is_first[transition];
+        self.n_waits = self.n_waits.saturating_sub(u32::from(stubborn.is_wait[transition]));
+        self.some_later |= is_later;
+        self.all_later &= is_later;
+    }
+
+    /// Whether there are steps, all of them may go first, and no other thread can add one.
+    pub(crate) const fn is_enough(&self, proviso: Proviso) -> bool {
+        self.is_enough_together(proviso) && self.n_waits == 0
+    }
+
+    /// The same for a set that has all threads for whose end its members wait.
+    pub(crate) const fn is_enough_together(&self, proviso: Proviso) -> bool {
+        let is_later = match proviso {
+            Proviso::SomeLater => self.some_later,
+            Proviso::AllLater => self.all_later,
+        };
+        self.n_steps > 0 && self.are_first && is_later
+    }
+
+    /// Of two threads together.
+    pub(crate) const fn join(self, other: Self) -> Self {
+        Self {
+            n_steps: self.n_steps.saturating_add(other.n_steps),
+            are_first: self.are_first && other.are_first,
+            n_waits: self.n_waits + other.n_waits,
+            some_later: self.some_later || other.some_later,
+            all_later: self.all_later && other.all_later,
+        }
+    }
+
+    pub(crate) const fn is_single(&self) -> bool {
+        self.n_steps == 1
     }
 }

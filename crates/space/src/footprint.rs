@@ -1,30 +1,7 @@
-//! What transitions touch that another thread may touch, and how they move frames: all of it read off the
-//! arcs.
+//! How transitions move frames: all of it read off the arcs.
 
 use pdnet_base::{Idx as _, IndexVec};
-use pdnet_net::{
-    ArcData, BinaryOp, Effect, Expr, Function, Net, Pattern, Place, PlaceForm, PlaceKind, Scope,
-    TransitionData,
-};
-
-/// The shared places that a step reads and writes, one bit each. Where there are more places than bits, some
-/// of them share one, which makes steps look more dependent than they are and never less.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Touch {
-    pub(crate) reads: u128,
-    pub(crate) writes: u128,
-}
-
-impl Touch {
-    pub(crate) const fn join(self, other: Self) -> Self {
-        Self { reads: self.reads | other.reads, writes: self.writes | other.writes }
-    }
-
-    /// Whether steps that touch these and those places may not commute.
-    pub(crate) const fn conflicts(self, other: Self) -> bool {
-        self.writes & (other.reads | other.writes) != 0 || self.reads & other.writes != 0
-    }
-}
+use pdnet_net::{ArcData, BinaryOp, Expr, Net, Pattern, Place, TransitionData};
 
 /// What a transition does to frames. All of them are of the moving thread, except that the bottom frame of a
 /// thread without frames may be put, and that frames of partners may be moved or taken away.
@@ -44,152 +21,8 @@ pub(crate) struct Moves {
     pub(crate) keeps_above: bool,
 }
 
-/// Places whose tokens or cells more than one thread may touch, with their bits.
-pub(crate) struct Shared<'a> {
-    net: &'a Net,
-    bits: IndexVec<Place, u128>,
-    /// For each function, the bits of those cells of its frames that other threads touch too.
-    frame_bits: IndexVec<Function, u128>,
-    /// The bits of all places from which a partner's frame is taken.
-    meeting_bits: u128,
-    /// Transitions only ask whether a thread is among the ended ones. Then the end of a thread takes nothing
-    /// from anybody, and happens once for each thread.
-    pub(crate) ends_are_final: bool,
-    deadlocks: bool,
-}
-
-impl<'a> Shared<'a> {
-    /// Cells of a thread or a frame are its own where every arc names them by the thread that moves, or by a
-    /// thread whose bottom frame the same transition puts: that thread has no frame yet, so that it is none of
-    /// those that could move. All other places that some transition changes are shared.
-    ///
-    /// A frame place is shared where a partner's frame is taken from it: every step that moves a frame there
-    /// or away from there writes it.
-    ///
-    /// Where deadlocks matter, the end of a thread is taken to read who is in an atomic section.
-    pub(crate) fn new(net: &'a Net, deadlocks: bool) -> Self {
-        let mut is_shared: IndexVec<Place, bool> = net
-            .places
-            .iter_enumerated()
-            .map(|(place, data)| match &data.form {
-                _ if data.kind == PlaceKind::Control => false,
-                PlaceForm::Tokens { .. } => !net.is_frame_place(place),
-                PlaceForm::Cells(cells) => cells.scope == Scope::Global,
-            })
-            .collect();
-        let mut is_changed: IndexVec<Place, bool> = IndexVec::filled(false, net.places.len());
-        let ends_are_final = net.done.is_some() && net.transitions.iter().all(|data| asks_only(net, data));
-        if let (Some(done), false) = (net.done, ends_are_final) {
-            is_changed[done] = true;
-        }
-        for data in &net.transitions {
-            for arc in &data.arcs {
-                match arc {
-                    ArcData::Read { place, key, .. } | ArcData::Write { place, key, .. } => {
-                        is_shared[*place] |= key.first().is_none_or(|thread| !is_own(net, data, thread));
-                        is_changed[*place] |= matches!(arc, ArcData::Write { .. });
-                    }
-                    ArcData::Take { place, .. } | ArcData::Put { place, .. } => is_changed[*place] = true,
-                    ArcData::Drain { place, to, .. } => {
-                        is_changed[*place] = true;
-                        is_changed[*to] = true;
-                    }
-                    ArcData::Test { .. } | ArcData::Inhibit { .. } => {}
-                    ArcData::Governed { .. } | ArcData::Governs { .. } => {}
-                }
-            }
-        }
-        let mut shared = Self {
-            net,
-            bits: IndexVec::filled(0, net.places.len()),
-            frame_bits: IndexVec::filled(0, net.functions.len()),
-            meeting_bits: 0,
-            ends_are_final,
-            deadlocks,
-        };
-        let mut n_shared = 0;
-        let meetings = meeting_places(net);
-        for (place, data) in net.places.iter_enumerated() {
-            let scope = data.cells().map(|cells| cells.scope);
-            // Cells of frames are changed also when the frame goes.
-            let is_frame = matches!(scope, Some(Scope::Frame(_)));
-            if net.is_frame_place(place) {
-                if !meetings[place] {
-                    continue;
-                }
-            } else if !is_shared[place] || !(is_changed[place] || is_frame) {
-                continue;
-            }
-            shared.bits[place] = 1 << (n_shared % u128::BITS);
-            n_shared += 1;
-            if meetings[place] {
-                shared.meeting_bits |= shared.bits[place];
-            }
-            if let Some(Scope::Frame(function)) = scope {
-                shared.frame_bits[function] |= shared.bits[place];
-            }
-        }
-        shared
-    }
-
-    /// What a transition touches: what its arcs name, the cells of frames that come and go, and what the end
-    /// of a thread changes.
-    pub(crate) fn touch(&self, data: &TransitionData, moves: &Moves) -> Touch {
-        let mut touch = Touch::default();
-        for arc in &data.arcs {
-            match arc {
-                ArcData::Read { place, .. }
-                | ArcData::Test { place, .. }
-                | ArcData::Inhibit { place, .. } => {
-                    touch.reads |= self.bits[*place];
-                }
-                ArcData::Write { place, .. } | ArcData::Take { place, .. } | ArcData::Put { place, .. } => {
-                    touch.writes |= self.bits[*place];
-                }
-                ArcData::Drain { place, to, .. } => touch.writes |= self.bits[*place] | self.bits[*to],
-                ArcData::Governed { .. } | ArcData::Governs { .. } => {}
-            }
-        }
-        for &place in moves.pushed.iter().chain(&moves.popped) {
-            touch.writes |= self.net.places[place].function.map_or(0, |function| self.frame_bits[function]);
-        }
-        match data.action.effect() {
-            Effect::None | Effect::Prune | Effect::EndProcess => {}
-            Effect::EndThread => {
-                let bits = |place: Option<Place>| place.map_or(0, |place| self.bits[place]);
-                touch.reads |= bits(self.net.atomic.filter(|_| self.deadlocks));
-                touch.writes |= bits(self.net.done);
-                touch.writes |= self.frame_bits.iter().fold(0, |all, bits| all | bits);
-                touch.writes |= self.meeting_bits;
-            }
-        }
-        touch
-    }
-
-    /// What can happen to a frame that stands on the place without a step of its own thread: a partner takes it.
-    pub(crate) fn exposure(&self, place: Place) -> Touch {
-        Touch { reads: 0, writes: self.bits[place] & self.meeting_bits }
-    }
-}
-
-/// The places from which a frame is taken that may be another thread's than the moving one's.
-fn meeting_places(net: &Net) -> IndexVec<Place, bool> {
-    let mut meetings = IndexVec::filled(false, net.places.len());
-    for data in &net.transitions {
-        for arc in data.arcs.iter().skip(1) {
-            if let ArcData::Take { place, token } = arc
-                && net.is_frame_place(*place)
-                && is_foreign(token)
-            {
-                meetings[*place] = true;
-            }
-        }
-    }
-    meetings
-}
-
 /// Whether the token of a frame may be that of another thread.
-fn is_foreign(token: &[Pattern]) -> bool {
+pub(crate) fn is_foreign(token: &[Pattern]) -> bool {
     token.first() != Some(&Pattern::Is(Expr::Var(TransitionData::thread_var())))
 }
 
@@ -200,7 +33,7 @@ pub(crate) fn waits(net: &Net, data: &TransitionData) -> bool {
 
 /// Whether the transition leaves the set of ended threads alone, or asks whether one thread that it knows is
 /// among them and can then fire in one way only.
-fn asks_only(net: &Net, data: &TransitionData) -> bool {
+pub(crate) fn asks_only(net: &Net, data: &TransitionData) -> bool {
     let is_known = |token: &[Pattern]| token.iter().all(|part| matches!(part, Pattern::Is(_)));
     let is_single = data.vars.iter().all(|var| var.choice.is_none())
         && data.arcs[1..].iter().all(|arc| match arc {
@@ -217,7 +50,7 @@ fn asks_only(net: &Net, data: &TransitionData) -> bool {
 }
 
 /// Whether the first part of a key names the thread that moves, or one that the transition starts.
-fn is_own(net: &Net, data: &TransitionData, thread: &Expr) -> bool {
+pub(crate) fn is_own(net: &Net, data: &TransitionData, thread: &Expr) -> bool {
     let starts = |arc: &ArcData| match arc {
         ArcData::Put { place, token } => {
             net.is_frame_place(*place)

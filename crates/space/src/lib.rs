@@ -19,9 +19,13 @@
 //! | `sequence` | what comes at once after a step |
 //! | `fire` | the state after a firing |
 //! | `race` | the data races of a state |
-//! | `footprint` | what transitions touch that other threads may touch |
-//! | `ample` | in which states the steps of some threads are enough |
+//! | `footprint` | how transitions move frames |
+//! | `access` | what transitions do to what other threads may touch, and who could come between |
+//! | `plan` | what threads can do, by where they stand and what they hold |
+//! | `observed` | what a search looks at |
+//! | `stubborn` | in which states the steps of some threads are enough |
 //! | `first` | shows the steps of such threads |
+//! | `bits` | sets of small numbers |
 //! | `forget` | values that nobody will look at |
 //! | `advance` | steps that are alone, taken without a look around |
 //! | `atoms` | the atoms of properties on unpacked states |
@@ -52,9 +56,10 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod advance;
-mod ample;
 mod atoms;
+mod bits;
 mod code;
 mod common;
 mod fire;
@@ -63,6 +68,8 @@ mod footprint;
 mod forget;
 mod index;
 mod layout;
+mod observed;
+mod plan;
 mod pool;
 mod priority;
 mod race;
@@ -71,17 +78,19 @@ mod schedule;
 mod sequence;
 mod state;
 mod store;
+mod stubborn;
 mod successors;
 mod thread_set;
 mod transition;
 
-pub use ample::{Ample, Observed};
 pub use atoms::Atoms;
 pub use forget::Forget;
 pub use layout::{Layout, Unsupported};
+pub use observed::Observed;
 pub use race::Races;
 pub use state::State;
 pub use store::{Full, StateId, StateStore};
+pub use stubborn::{Proviso, Stubborn};
 pub use successors::{Flow, Outcome, Step, Successors};
 pub use thread_set::ThreadSet;
 pub use transition::Compiled;

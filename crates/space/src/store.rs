@@ -183,14 +183,6 @@ impl StateStore {
         Ok((StateId::new(id as usize), true))
     }
 
-    /// The number of a state, if it is there.
-    pub fn find(&mut self, state: &State) -> Option<StateId> {
-        self.make_key(state).ok()?;
-        let Self { rows, index, key, .. } = self;
-        let hash = hash_numbers(key.iter().copied());
-        index.find(hash, |id| rows.is(id, key)).map(|id| StateId::new(id as usize))
-    }
-
     /// Unpacks a state. What it holds must come from this store or be detached: parts that it has already are not
     /// unpacked again.
     pub fn load(&self, id: StateId, state: &mut State) {

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use pdnet_base::IndexVec;
 use pdnet_net::{Effect, Firing, Place, Transition};
 
-use crate::ample::{Ample, Plans};
 use crate::code::{Operand, Reg};
 use crate::layout::{Cells, Home, Layout, word_place};
+use crate::plan::Plans;
 use crate::sequence::Sequence;
 use crate::transition::{Binding, Key, Member, Part, Prefix, Rule};
-use crate::{Compiled, State, ThreadSet, Unsupported};
+use crate::{Compiled, State, Stubborn, ThreadSet, Unsupported};
 
 /// What a firing leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,14 +135,15 @@ impl<'c> Successors<'c> {
         self.for_each_first(None, visit)
     }
 
-    /// As [`Successors::for_each`], but where the steps of one thread are enough, only those. Threads that
-    /// could go first come before the others.
+    /// As [`Successors::for_each`], but where the steps of some threads are enough, only those. Threads that
+    /// could go first come before the others. What `visit` returns says whether the state is later
+    /// ([`crate::Proviso`]).
     ///
     /// # Errors
     /// Where a step does something that states have no room for.
     pub fn for_each_first<R: Into<Flow>>(
         &mut self,
-        ample: Option<&Ample>,
+        stubborn: Option<&Stubborn>,
         mut visit: impl FnMut(&Step<'_>, &State) -> R,
     ) -> Result<(), Unsupported> {
         if self.compiled.has_ended(&self.current) {
@@ -150,7 +151,7 @@ impl<'c> Successors<'c> {
         }
         self.next.copy_from(&self.current);
         self.error = None;
-        let _ = self.expand(ample, &mut |step, state| visit(step, state).into().0);
+        let _ = self.expand(stubborn, &mut |step, state| visit(step, state).into());
         match self.error {
             None => Ok(()),
             Some(text) => Err(Unsupported(text.to_owned())),
@@ -168,18 +169,19 @@ impl<'c> Successors<'c> {
 
     fn expand(
         &mut self,
-        ample: Option<&Ample>,
-        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+        stubborn: Option<&Stubborn>,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> Flow,
     ) -> ControlFlow<()> {
         let mut movable = self.movable();
         let all = movable;
         self.has_shown = false;
-        if let Some(ample) = ample
+        if let Some(stubborn) = stubborn
             && movable.len() > 1
-            && self.expand_first(ample, &mut movable, visit)?
+            && self.expand_first(stubborn, &mut movable, visit)?
         {
             return ControlFlow::Continue(());
         }
+        let visit = &mut |step: &Step<'_>, state: &State| visit(step, state).control;
         self.expand_threads(movable, visit)?;
         if !self.has_shown && self.compiled.has_late() {
             let mut show = |this: &mut Self, transition, rule: &Rule| this.show(transition, rule, visit);
@@ -555,20 +557,32 @@ impl<'c> Successors<'c> {
     }
 }
 
-/// Whether to go on with an enumeration: made of nothing (go on) or of a `ControlFlow`, so that a visitor
-/// that never stops need not say so.
+/// What a visitor makes of a step: whether to go on with an enumeration, and whether the state that the step leads to is
+/// later ([`crate::Proviso`]). Made of nothing (go on) or of a `ControlFlow`, so that a visitor
+/// that never stops, or does not care for cycles, need not say so.
 #[derive(Clone, Copy, Debug)]
-pub struct Flow(ControlFlow<()>);
+pub struct Flow {
+    pub(crate) control: ControlFlow<()>,
+    pub(crate) is_later: bool,
+}
+
+impl Flow {
+    /// With what is to be said of the state.
+    #[must_use]
+    pub const fn new(control: ControlFlow<()>, is_later: bool) -> Self {
+        Self { control, is_later }
+    }
+}
 
 impl From<()> for Flow {
     fn from((): ()) -> Self {
-        Self(ControlFlow::Continue(()))
+        Self { control: ControlFlow::Continue(()), is_later: true }
     }
 }
 
 impl From<ControlFlow<()>> for Flow {
-    fn from(flow: ControlFlow<()>) -> Self {
-        Self(flow)
+    fn from(control: ControlFlow<()>) -> Self {
+        Self { control, is_later: true }
     }
 }
 

@@ -397,6 +397,7 @@ fn is_due(caveats: &Caveats, reason: &StopReason) -> bool {
         StopReason::Timeout(_)
         | StopReason::Memory { .. }
         | StopReason::States(_)
+        | StopReason::Preemptions(_)
         | StopReason::Interrupted
         | StopReason::Unsupported(_) => false,
     }

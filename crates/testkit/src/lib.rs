@@ -17,6 +17,7 @@
 //! | `random_threads` | threads that work on shared structs through pointers, and schedules for them |
 //! | `random_regions` | threads with regions under locks, of which much can be merged |
 //! | `random_sliceable` | threads in two camps of variables, with all that can keep one from going on |
+//! | `random_channels` | Promela models in which who uses which channel is a matter of values |
 //! | `random_promela` | Promela models with all kinds of channels and sequences, and formulas about them |
 //! | `shrink_lines` | smaller programs that fail in the same way |
 //! | `compiler` | the system's C compiler, where there is one |
@@ -33,6 +34,7 @@ mod lasso;
 mod product;
 mod random_automaton;
 mod random_c;
+mod random_channels;
 mod random_expr;
 mod random_formula;
 mod random_memory;
@@ -54,6 +56,7 @@ pub use conformance::{
 pub use lasso::{Lasso, random_lasso};
 pub use random_automaton::{never_of_formula, never_property, random_automaton};
 pub use random_c::{ProgramConfig, RandomProgram, random_c_formula, random_c_program};
+pub use random_channels::random_channels;
 pub use random_expr::{CType, ExprConfig, Printing, RandomExpr, TypedVariable, random_expr};
 pub use random_formula::{random_atoms, random_formula};
 pub use random_memory::{RandomMemory, random_memory};

@@ -44,6 +44,22 @@ pub fn random_regions(rng: &mut Rng) -> Sliceable {
         writer.line("return 0;".into());
         writer.line("}".into());
     }
+    // What the first thread does beside or before the others may stand in functions, and so may the start of a thread.
+    let has_helper = writer.rng.chance(35);
+    if has_helper {
+        writer.line("int h1() {".into());
+        writer.line("int l = 0;".into());
+        writer.body(n_locks, 2);
+        writer.line("return l;".into());
+        writer.line("}".into());
+    }
+    let starts_in_helper = writer.rng.chance(15);
+    if starts_in_helper {
+        writer.line("pthread_t u0;".into());
+        writer.line("void h2() {".into());
+        writer.line("pthread_create(&u0, 0, thr0, 0);".into());
+        writer.line("}".into());
+    }
     writer.line("int main() {".into());
     writer.line("int l = 0;".into());
     let mut threads = vec!["main".to_owned()];
@@ -56,21 +72,31 @@ pub fn random_regions(rng: &mut Rng) -> Sliceable {
     if writer.rng.chance(20) {
         writer.statement(n_locks, 0);
     }
+    if has_helper && writer.rng.chance(20) {
+        writer.line("h1();".into());
+    }
     for thread in 0..n_threads {
         for instance in 0..n_instances {
-            writer.line(format!("pthread_create(&t{thread}_{instance}, 0, thr{thread}, 0);"));
+            let in_helper = starts_in_helper && (thread, instance) == (0, 0);
+            let create = format!("pthread_create(&t{thread}_{instance}, 0, thr{thread}, 0);");
+            writer.line(if in_helper { "h2();".into() } else { create });
         }
         if n_instances == 1 {
             threads.push(format!("thr{thread}"));
         }
     }
-    if n_threads * n_instances < 2 || writer.rng.chance(30) {
+    if has_helper && writer.rng.chance(80) {
+        let call = *writer.rng.pick(&["l = h1();", "h1();", "__pdnet_assert(h1() != 2);"]);
+        writer.line(call.into());
+    } else if n_threads * n_instances < 2 || writer.rng.chance(30) {
         writer.body(n_locks, 2);
     }
     if writer.rng.chance(60) {
         for thread in 0..n_threads {
             for instance in 0..n_instances {
-                writer.line(format!("pthread_join(t{thread}_{instance}, 0);"));
+                let in_helper = starts_in_helper && (thread, instance) == (0, 0);
+                let handle = if in_helper { "u0".into() } else { format!("t{thread}_{instance}") };
+                writer.line(format!("pthread_join({handle}, 0);"));
             }
         }
         if writer.rng.chance(60) {

@@ -14,6 +14,17 @@ use pdnet_reduce::{Method, agglomerate, slice};
 use pdnet_source::SourceMap;
 use sliced::{Ask, Class, PLAIN, answers, asked, class_of};
 
+/// To start the thread and to call the function becomes one step, by which nobody is alone any more.
+const CALLED_BESIDE: &str = "
+int flag; int pending; int stopped;
+int enter() { if (flag) { return -1; } else { pending = 2; } return 0; }
+void *thr0(void *arg) { flag = 1; if (pending == 1) { stopped = 1; } return 0; }
+int main() { pthread_t t; int s; pending = 1;
+  pthread_create(&t, 0, thr0, 0);
+  s = enter(); if (s == 0) { assert(!stopped); }
+  return 0; }
+";
+
 struct Trap {
     name: &'static str,
     program: &'static str,
@@ -219,6 +230,7 @@ const TRAPS: &[Trap] = &[
     trap("a broadcast in the middle wakes both", WAITERS, "deadlock broadcast", None, Holds),
     trap("a place that an atom looks at", PLACES, "G !at(thr0, HERE)", None, Violated),
     trap("frames of the same function", RECURSION, "assert", None, Violated),
+    trap("a call right after a thread was started", CALLED_BESIDE, "assert", None, Violated),
 ];
 
 fn ask(question: &str) -> Ask {

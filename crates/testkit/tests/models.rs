@@ -14,14 +14,17 @@ use pdnet_logic::Ltl;
 use pdnet_net::{Action, Expr, Net, verify_net};
 use pdnet_reduce::{Method, agglomerate, slice};
 use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
-use pdnet_testkit::{PromelaConfig, ReachableGraph, Spin, compare, random_promela, random_promela_formula};
+use pdnet_testkit::{
+    PromelaConfig, ReachableGraph, Spin, compare, random_channels, random_promela, random_promela_formula,
+};
 
 const N_MODELS: usize = 300;
 const N_SPIN_MODELS: usize = 4;
 /// Models with more markings are passed over.
 const LIMIT: usize = 1500;
 
-const PLAIN: Explicit = Explicit { local_first: false, forget: false, through_sections: false };
+const PLAIN: Explicit = Explicit { stubborn: false, forget: false, through_sections: false };
+const STUBBORN: Explicit = Explicit { stubborn: true, ..PLAIN };
 
 fn number_from(variable: &str, default: usize) -> usize {
     std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
@@ -148,22 +151,10 @@ fn compare_models(seed: u64) {
             continue;
         };
         model.properties.iter().for_each(|property| merged.add(&model.lowered.net, property, fairness));
-        let engines: [&dyn Engine; 5] = [
-            &PLAIN,
-            &Explicit::default(),
-            &Reduced { slices: true, merges: false },
-            &Reduced { slices: false, merges: true },
-            &Reduced { slices: true, merges: true },
-        ];
-        for (at, engine) in engines.iter().enumerate() {
-            let report = compare(*engine, &graph, &model.properties, fairness, at == 0)
-                .unwrap_or_else(|found| panic!("engine {at}, {}\n{found}", context()));
-            if at == 0 {
-                n_compared += 1;
-                n_violated += report.violated;
-                n_holds += report.holds;
-            }
-        }
+        let (violated, holds) = compare_engines(&model, &graph, fairness, context);
+        n_compared += 1;
+        n_violated += violated;
+        n_holds += holds;
     }
     let summary =
         format!("{n_compared} compared, {n_large} large, {n_violated} violated, {n_holds} hold; {merged:?}");
@@ -172,6 +163,254 @@ fn compare_models(seed: u64) {
     let asked = 3 * n_compared;
     assert!(merged.questions * 4 > asked * 3 && merged.pre > n_compared, "seed {seed}: {summary}");
     assert!(n_violated * 4 > n_compared && n_holds * 4 > n_compared, "seed {seed}: {summary}");
+}
+
+/// Compares all engines with the reference. The result is how many properties are violated, and how many hold.
+fn compare_engines(
+    model: &Model,
+    graph: &ReachableGraph<'_>,
+    fairness: Fairness,
+    context: impl Fn() -> String,
+) -> (usize, usize) {
+    let engines: [&dyn Engine; 6] = [
+        &PLAIN,
+        &STUBBORN,
+        &Explicit::default(),
+        &Reduced { slices: true, merges: false },
+        &Reduced { slices: false, merges: true },
+        &Reduced { slices: true, merges: true },
+    ];
+    let mut found = (0, 0);
+    for (at, engine) in engines.iter().enumerate() {
+        let report = compare(*engine, graph, &model.properties, fairness, at == 0)
+            .unwrap_or_else(|found| panic!("engine {at}, {}\n{found}", context()));
+        found = (report.violated, report.holds);
+    }
+    found
+}
+
+/// Models in which what gets in the way of what depends on values.
+#[test]
+fn networks_get_the_verdicts_of_the_reference() {
+    let seed = Rng::test_seed(1);
+    let n_models = number_from("PDNET_PROGRAMS", N_MODELS);
+    let (mut n_compared, mut n_violated, mut n_holds) = (0, 0, 0);
+    let (mut n_plain, mut n_reduced) = (0, 0);
+    for number in 0..n_models {
+        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+        let text = random_channels(&mut rng);
+        let formula = random_promela_formula(&mut rng);
+        let fairness = *rng.pick(&[Fairness::None, Fairness::None, Fairness::Weak, Fairness::Strong]);
+        let context = || format!("seed {seed}, network {number}: {formula} under {fairness:?}\n{text}");
+        let model = modelled(&text, &formula).unwrap_or_else(|error| panic!("{}\n{error}", context()));
+        let Some(graph) = ReachableGraph::build(&model.lowered.net, LIMIT) else { continue };
+        let (violated, holds) = compare_engines(&model, &graph, fairness, context);
+        n_compared += 1;
+        n_violated += violated;
+        n_holds += holds;
+        n_plain += n_states(&PLAIN, &model, 1);
+        n_reduced += n_states(&STUBBORN, &model, 1);
+    }
+    let summary = format!(
+        "{n_compared} compared, {n_violated} violated, {n_holds} hold; {n_plain} states, reduced {n_reduced}"
+    );
+    report(&summary);
+    assert!(n_compared * 2 >= n_models, "seed {seed}: {summary}");
+    assert!(n_violated * 4 > n_compared && n_holds * 4 > n_compared, "seed {seed}: {summary}");
+    assert!(n_reduced * 2 < n_plain, "seed {seed}: {summary}");
+}
+
+/// How many states an engine visits for one of the properties.
+fn n_states(engine: &Explicit, model: &Model, property: usize) -> u64 {
+    let properties = std::slice::from_ref(&model.properties[property]);
+    let limits = Limits::default();
+    let request = Request { net: &model.lowered.net, properties, fairness: Fairness::None, limits };
+    engine.check(&request, &mut Silent)[0].stats.states
+}
+
+/// Models in which careless stubborn sets give the wrong answer: what it is about, the model, and a formula.
+const STUBBORN_TRAPS: &[(&str, &str, &str)] = &[
+    (
+        "a process that sends to itself forever does not hide what another one does",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte i; do :: q!1; q?i od }
+        active proctype s() { byte k; k = 1; k = 2; assert(k != 2) }",
+        "<> (x == 1)",
+    ),
+    (
+        "nor does one that waits for its own message and makes the other visible step late",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte i; q!1; do :: q?i; q!i od }
+        active proctype s() { byte k; k = 1; x = 1; x = 2 }",
+        "[] (x != 2)",
+    ),
+    (
+        "a second sender",
+        "chan q = [2] of { byte }; byte x;
+        active proctype p() { q!1 } active proctype s() { q!2 }
+        active proctype r() { byte i; q?i; x = i; q?i; assert(i != 1) }",
+        "[] (x != 2)",
+    ),
+    (
+        "a second receiver, who takes what does not fit the first",
+        "chan q = [2] of { byte }; byte x;
+        active proctype p() { q!1; q!2 }
+        active proctype r() { byte i; if :: q?2; x = 1 :: q?1; x = 2 fi }
+        active proctype s() { byte i; q?i }",
+        "[] (x != 1)",
+    ),
+    (
+        "a channel whose end is handed over in a message",
+        "chan q[2] = [2] of { byte }; chan h = [1] of { chan }; byte x;
+        active proctype p() { h!q[0]; q[0]!1 }
+        active proctype s() { chan c; h?c; c!2 }
+        active proctype r() { byte i; q[0]?i; x = i; q[0]?i }",
+        "[] (x != 2)",
+    ),
+    (
+        "a key that changes later",
+        "chan q[2] = [2] of { byte }; byte x;
+        proctype p(chan out) { out!1 }
+        proctype s(chan out) { byte k; k = 1; out = q[0]; out!2 }
+        proctype r() { byte i; q[0]?i; assert(i != 2) }
+        init { atomic { run p(q[0]); run s(q[1]); run r() } }",
+        "[] (x != 2)",
+    ),
+    (
+        "an element of an array that is reached by another key later",
+        "byte a[2]; byte x;
+        proctype p() { a[0] = 1 }
+        proctype s(byte n) { x = 1; n = 0; assert(a[n] == 1) }
+        init { atomic { run p(); run s(1) } }",
+        "<> (x == 1)",
+    ),
+    (
+        "a receive that cannot be done yet, beside a step that can",
+        "chan q = [1] of { byte }; byte x;
+        active [2] proctype p() { q!1 }
+        active proctype r() { byte i; if :: q?i -> assert(false) :: skip fi }",
+        "[] (x == 0)",
+    ),
+    (
+        "a send that cannot be done yet, beside a step that can",
+        "chan q = [1] of { byte }; byte x;
+        active proctype s() { q!1; if :: q!2 -> assert(false) :: skip fi }
+        active [2] proctype r() { byte i; q?i }",
+        "[] (x == 0)",
+    ),
+    (
+        "a poll on the channel",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte k; k = 1; q!1 }
+        active proctype s() { byte k; k = 1; if :: q?[1] -> x = 1 :: !(q?[1]) -> x = 2 fi }
+        active proctype r() { byte i; q?i }",
+        "[] (x != 2)",
+    ),
+    (
+        "the number of messages",
+        "chan q = [2] of { byte }; byte x;
+        active proctype p() { q!1; q!2 }
+        active proctype r() { byte i; q?i; q?i }
+        active proctype s() { x = len(q); assert(x != 2) }",
+        "[] (x != 1)",
+    ),
+    (
+        "an `else` beside a receive",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte k; k = 1; q!1 }
+        active proctype r() { byte i; byte k; k = 1; if :: q?i :: else -> assert(false) fi }",
+        "<> (x == 1)",
+    ),
+    (
+        "a `timeout`, which must wait for who can move",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte k; k = 1; k = 2; q!1 }
+        active proctype r() { byte i; if :: q?i -> x = 1 :: timeout -> x = 2 fi }",
+        "[] (x != 2)",
+    ),
+    (
+        "who waits for a message loses his atomic sequence, unless it is there already",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte k; k = 1; q!1 }
+        active proctype r() { byte i; atomic { x = 1; q?i; x = 2 } }
+        active proctype s() { byte k; k = 1; assert(x != 1) }",
+        "[] (x != 1)",
+    ),
+    (
+        "who waits for room loses his atomic sequence, unless there is some",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte i; byte k; k = 1; q?i; q?i }
+        active proctype r() { q!1; atomic { x = 1; q!2; x = 2 } }
+        active proctype s() { byte k; k = 1; assert(x != 1) }",
+        "[] (x != 1)",
+    ),
+    (
+        "`unless` looks at the channel",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte k; k = 1; q!1 }
+        active proctype r() { byte i; { x = 1; x = 2; assert(false) } unless { q?i } }",
+        "[] (x != 2)",
+    ),
+    (
+        "`provided` looks at what others write",
+        "byte x;
+        active proctype p() provided (x == 0) { byte k; k = 1; k = 2; assert(k == 0) }
+        active proctype s() { x = 1; x = 2 }",
+        "<> (x == 2)",
+    ),
+    (
+        "`provided` looks at a channel",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() provided (empty(q)) { byte k; k = 1; k = 2; assert(k == 0) }
+        active proctype s() { q!1; x = 1 }",
+        "<> (x == 1)",
+    ),
+    (
+        "what is sent is read when it is sent",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { q!x } active proctype s() { x = 1; x = 2 }
+        active proctype r() { byte i; q?i; assert(i != 1) }",
+        "[] (x != 2)",
+    ),
+    (
+        "only the youngest process can end, and the others look at how many there are",
+        "byte x;
+        proctype p() { byte k; k = 1; k = 2 }
+        init { run p(); run p(); if :: _nr_pr == 2 -> x = 2 :: _nr_pr == 1 -> x = 1 fi; assert(x != 2) }",
+        "[] (x != 2)",
+    ),
+    (
+        "a process that begins with the number of one that has ended",
+        "byte x; chan q[3] = [1] of { byte };
+        proctype p() { q[_pid]!1; x = _pid }
+        init { run p(); (_nr_pr == 1); run p(); (_nr_pr == 1); assert(x == 0) }",
+        "[] (x == 0)",
+    ),
+    (
+        "a rendezvous goes before an `else` as soon as the other is there",
+        "chan r = [0] of { byte }; chan q = [1] of { byte }; byte x;
+        active proctype p() { byte k; k = 1; q!1 }
+        active proctype s() { byte i; q?i; r?i }
+        active proctype t() { if :: r!1 -> x = 1 :: else -> x = 2 fi }",
+        "[] (x != 2)",
+    ),
+    (
+        "what comes first of two things that are seen",
+        "chan q = [1] of { byte }; byte x; byte y;
+        active proctype p() { q!1; x = 1 } active proctype s() { byte i; q?i; y = 1 }",
+        "[] (x == 1 || y == 0)",
+    ),
+];
+
+#[test]
+fn stubborn_sets_walk_into_no_trap() {
+    for (name, text, formula) in STUBBORN_TRAPS {
+        let model = modelled(text, formula).unwrap_or_else(|error| panic!("{name}\n{error}"));
+        let graph = ReachableGraph::build(&model.lowered.net, LIMIT).expect(name);
+        for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+            compare_engines(&model, &graph, fairness, || format!("{name}, {fairness:?}"));
+        }
+    }
 }
 
 /// Models in which careless merging gives the wrong answer, or a run that is none.

@@ -1,4 +1,4 @@
-//! What the reductions *local steps first* and *forget* must not do, one trap each: the verdict is the same
+//! What the reductions *stubborn sets* and *forget* must not do, one trap each: the verdict is the same
 //! with them and without them, and that of the reference.
 
 use pdnet_base::Idx as _;
@@ -14,7 +14,7 @@ use pdnet_testkit::{ReachableGraph, compare};
 const PRELUDE: &str = "\
 typedef unsigned long pthread_t; typedef struct { int k; } pthread_mutex_t; typedef struct { int k; } pthread_attr_t;
 int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
-int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *); void pthread_exit(void *);
+int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_trylock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *); void pthread_exit(void *);
 void __pdnet_assert(_Bool); void __VERIFIER_assume(int); void exit(int);
 _Bool __VERIFIER_nondet_bool(void); void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);
 ";
@@ -37,6 +37,53 @@ struct Trap {
 }
 
 const TRAPS: &[Trap] = &[
+    Trap {
+        name: "two locks in two orders",
+        program: "pthread_mutex_t m, n; void *a(void *p) { int k = 0; k++; pthread_mutex_lock(&n); pthread_mutex_lock(&m);
+                pthread_mutex_unlock(&m); pthread_mutex_unlock(&n); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_mutex_lock(&m); pthread_mutex_lock(&n);
+                pthread_mutex_unlock(&n); pthread_mutex_unlock(&m); pthread_join(s, 0); return 0; }",
+        ask: Ask::Deadlock,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "who only tries a lock sees whether it is held",
+        program: "pthread_mutex_t m; void *a(void *p) { int k = 0; k++; __pdnet_assert(pthread_mutex_trylock(&m) == 0); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); int k = 0; k++;
+                pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "and whether it is free again",
+        program: "pthread_mutex_t m; void *a(void *p) { int k = 0; k++; __pdnet_assert(pthread_mutex_trylock(&m) != 0); return 0; }
+            int main(void) { pthread_t s; pthread_mutex_lock(&m); pthread_create(&s, 0, a, 0); int k = 0; k++;
+                pthread_mutex_unlock(&m); pthread_mutex_lock(&m); pthread_join(s, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a thread that waits for a lock needs the one that holds it",
+        program: "pthread_mutex_t m; int y, z; void *t(void *p) { pthread_mutex_lock(&m); y = 1; pthread_mutex_unlock(&m); return 0; }
+            void *a(void *p) { __pdnet_assert(y == 0); return 0; } void *w(void *p) { z = 2; return 0; }
+            int main(void) { pthread_t s[4]; pthread_mutex_lock(&m);
+                pthread_create(&s[0], 0, w, 0); pthread_create(&s[1], 0, w, 0); pthread_create(&s[2], 0, t, 0);
+                pthread_create(&s[3], 0, a, 0); z = 1; pthread_mutex_unlock(&m); pthread_join(s[2], 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "an element of an array that a thread comes to later",
+        program: "int x[2]; void *a(void *p) { int i = 1; x[i] = 1; i = 0; __pdnet_assert(x[i] == 1); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); x[0] = 1; pthread_join(s, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
     Trap {
         name: "a thread that spins on its own does not hide what another does",
         program: "void *a(void *x) { while (1); } int f;
@@ -377,12 +424,12 @@ const VALUES: &[Trap] = &[
 ];
 
 /// No reduction at all.
-const PLAIN: Explicit = Explicit { local_first: false, forget: false, through_sections: false };
+const PLAIN: Explicit = Explicit { stubborn: false, forget: false, through_sections: false };
 
 #[test]
-fn local_first_walks_into_no_trap() {
+fn stubborn_sets_walk_into_no_trap() {
     for trap in TRAPS {
-        walk(trap, Explicit { local_first: true, ..PLAIN });
+        walk(trap, Explicit { stubborn: true, ..PLAIN });
     }
 }
 
@@ -407,7 +454,7 @@ fn walk(trap: &Trap, reduced: Explicit) {
     let options = LowerOptions {
         atomicity: Atomicity::Access,
         spurious_wakeups: false,
-        max_threads: 4,
+        max_threads: 6,
         max_depth: 4,
         ..LowerOptions::default()
     };
@@ -429,7 +476,7 @@ fn walk(trap: &Trap, reduced: Explicit) {
     let mut n_states = Vec::new();
     for engine in [PLAIN, reduced, Explicit::default()] {
         for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
-            compare(&engine, &graph, &properties, fairness, !engine.local_first)
+            compare(&engine, &graph, &properties, fairness, !engine.stubborn)
                 .unwrap_or_else(|found| panic!("{name}, {engine:?}: {found}"));
         }
         let request = Request {

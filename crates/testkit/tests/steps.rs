@@ -311,7 +311,7 @@ fn many_threads_and_unreached_steps() {
         kind: PropertyKind::NoDeadlock,
     };
     let engines: [&dyn Engine; 2] =
-        [&Reference { limit: 100 }, &Explicit { local_first: false, forget: false, through_sections: false }];
+        [&Reference { limit: 100 }, &Explicit { stubborn: false, forget: false, through_sections: false }];
     for engine in engines {
         let properties = std::slice::from_ref(&property);
         let request = Request { net: &net, properties, fairness: Fairness::None, limits: Limits::default() };
@@ -336,8 +336,8 @@ fn the_engine_takes_the_lowest_rank_only() {
         step(4, "assign f1 \"else\" rank 2", "p5", "p7", ""),
     ];
     let net = net("", &steps.concat());
-    for local_first in [false, true] {
-        let engine = Explicit { local_first, forget: false, through_sections: false };
+    for stubborn in [false, true] {
+        let engine = Explicit { stubborn, forget: false, through_sections: false };
         let unreached = engine.unreached(&net, Limits::default(), &mut Silent);
         assert_eq!(unreached, Ok(vec![Idx::new(1), Idx::new(4)]));
     }

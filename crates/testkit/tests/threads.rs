@@ -84,7 +84,7 @@ fn compare_programs(seed: u64) {
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
         // Runs are shortest without the reduction only.
         compare(
-            &Explicit { local_first: false, forget: false, through_sections: false },
+            &Explicit { stubborn: false, forget: false, through_sections: false },
             &graph,
             &properties,
             fairness,

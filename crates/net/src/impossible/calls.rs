@@ -48,7 +48,7 @@ impl Calls {
 
     /// The places where a frame of the first thread knows that there is no other thread: those of the first
     /// function from where the first thread can still start others, but has not; and all of functions that are
-    /// called from such places only, and start no thread.
+    /// called from such places only, by steps that start no thread themselves, and start none.
     pub(crate) fn alone(&self, net: &Net, flow: &Flow) -> IndexVec<Place, bool> {
         let mut alone = IndexVec::filled(false, net.places.len());
         let Some(main) = self.main else { return alone };
@@ -85,7 +85,9 @@ impl Calls {
                 let is_from_alone = |entering: &Entering| {
                     let data = &net.transitions[entering.transition];
                     let source = data.source();
+                    // Where steps were merged, one may start a thread and call a function.
                     entering.is_call
+                        && entered(net, data).all(|(_, is_call)| is_call)
                         && (is_alone[data.function] || source.is_some_and(|source| alone[source]))
                 };
                 if is_alone[function] && !self.entering[function].iter().all(is_from_alone) {

@@ -1,0 +1,412 @@
+//! What threads can do, by where their frames stand and what these hold.
+
+use pdnet_base::{FxHashMap, Idx as _, IndexVec};
+use pdnet_net::{Expr, Net, Place, Scalars, Transition, Var};
+
+use crate::access::{Access, ObjectData, Objects, Use, private_writes};
+use crate::bits::Bits;
+use crate::first::Tally;
+use crate::footprint::Moves;
+use crate::layout::{Layout, Slot, word_place};
+use crate::{State, ThreadSet};
+
+/// What frames on each place can do, made once for a net.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    objects: Vec<ObjectData>,
+    /// Accesses whose element, or whose rivals, must be looked up in a state.
+    accesses: Vec<Access>,
+    plans: IndexVec<Place, PlacePlan>,
+    n_bits: usize,
+}
+
+/// What a frame that stands on a place can do.
+#[derive(Clone, Debug, Default)]
+struct PlacePlan {
+    /// The uses from here on, as far as they are known without the frame.
+    future: Bits,
+    /// The other uses from here on, of elements that the frame tells and that stay the same.
+    keyed: Vec<usize>,
+    /// The rivals of the next steps, as far as they are known without the state.
+    rivals: Bits,
+    /// The other accesses of the next steps.
+    next: Vec<usize>,
+    /// Some next transition may go first.
+    is_start: bool,
+    /// How many of the next transitions wait for the end of a thread.
+    n_waits: u32,
+}
+
+impl Places {
+    /// Looks at all transitions. A place has what its next steps do, what is to come where they move the frame, and what
+    /// is to come for the frames that they put.
+    ///
+    /// An access from here on is to the element that the frame tells *now* if no step from here on writes one of the
+    /// cells that tell it. They are private, so that nobody else does. Of frames that are still to be put nothing is
+    /// known.
+    pub(crate) fn new(
+        net: &Net,
+        objects: &Objects<'_>,
+        moves: &IndexVec<Transition, Moves>,
+        (is_first, is_wait): (&IndexVec<Transition, bool>, &IndexVec<Transition, bool>),
+    ) -> Self {
+        let n_bits = objects.n_bits();
+        let mut places = Self {
+            objects: objects.data.clone(),
+            accesses: Vec::new(),
+            plans: IndexVec::filled(PlacePlan::default(), net.places.len()),
+            n_bits,
+        };
+        for place in net.places.indices() {
+            let plan = &mut places.plans[place];
+            (plan.future, plan.rivals) = (Bits::new(n_bits), Bits::new(n_bits));
+            if let Some(object) = objects.exposure(place) {
+                objects.data[object].add(&mut plan.future, None, &[Use::Write]);
+                objects.data[object].add_all_rivals(&mut plan.rivals, Use::Write);
+            }
+        }
+        let mut numbers = FxHashMap::default();
+        for (transition, moves) in moves.iter_enumerated() {
+            let Some(source) = net.transitions[transition].source() else { continue };
+            for access in objects.accesses(transition, moves) {
+                places.add(source, access, &mut numbers);
+            }
+            places.plans[source].is_start |= is_first[transition];
+            places.plans[source].n_waits += u32::from(is_wait[transition]);
+        }
+        places.find_futures(net, moves);
+        places
+    }
+
+    /// Adds an access to the next steps of a place.
+    fn add(&mut self, place: Place, access: Access, numbers: &mut FxHashMap<Access, usize>) {
+        let object = &self.objects[access.object];
+        let plan = &mut self.plans[place];
+        let known = match &access.element {
+            None => Some(None),
+            Some(Expr::Const(value)) => Some(object.element(*value)),
+            Some(_) => None,
+        };
+        if let Some(element) = known {
+            object.add(&mut plan.future, element, &[access.of]);
+            if element.is_none() || !access.of.demands() {
+                match element {
+                    None => object.add_all_rivals(&mut plan.rivals, access.of),
+                    Some(_) => object.add(&mut plan.rivals, element, access.of.rivals(true)),
+                }
+                return;
+            }
+        }
+        let number = *numbers.entry(access).or_insert_with_key(|access| {
+            self.accesses.push(access.clone());
+            self.accesses.len() - 1
+        });
+        let plan = &mut self.plans[place];
+        if known.is_none() && !plan.keyed.contains(&number) {
+            plan.keyed.push(number);
+        }
+        if !plan.next.contains(&number) {
+            plan.next.push(number);
+        }
+    }
+
+    /// The least solution.
+    fn find_futures(&mut self, net: &Net, moves: &IndexVec<Transition, Moves>) {
+        let cells = self.telling_cells();
+        let n_places = net.places.len();
+        let mut keyed: IndexVec<Place, Bits> = IndexVec::filled(Bits::new(self.accesses.len()), n_places);
+        let mut written: IndexVec<Place, Bits> = IndexVec::filled(Bits::new(cells.len()), n_places);
+        for place in net.places.indices() {
+            self.plans[place].keyed.iter().for_each(|&number| keyed[place].insert(number));
+        }
+        for data in &net.transitions {
+            for (frame, cell) in private_writes(net, data) {
+                if let Some(position) = cells.iter().position(|other| *other == cell) {
+                    written[frame].insert(position);
+                }
+            }
+        }
+        // The same for frames that are still to be put, whatever they will tell.
+        let mut later = Bits::default();
+        loop {
+            let mut is_changed = false;
+            for (transition, moves) in moves.iter_enumerated().rev() {
+                for &(from, to) in &moves.moved {
+                    is_changed |= self.flow(from, to);
+                    is_changed |= absorb(&mut keyed, from, to);
+                    is_changed |= absorb(&mut written, from, to);
+                }
+                let Some(source) = net.transitions[transition].source() else { continue };
+                for &to in &moves.pushed {
+                    later.copy_from(&self.plans[to].future);
+                    for number in keyed[to].iter() {
+                        let access = &self.accesses[number];
+                        self.objects[access.object].add(&mut later, None, &[access.of]);
+                    }
+                    is_changed |= self.plans[source].future.absorb(&later);
+                }
+            }
+            if !is_changed {
+                break;
+            }
+        }
+        for place in net.places.indices() {
+            let plan = &mut self.plans[place];
+            plan.keyed.clear();
+            for number in keyed[place].iter() {
+                let access = &self.accesses[number];
+                let mut is_final = true;
+                access.element.iter().for_each(|element| {
+                    element.walk(&mut |part| {
+                        if let Expr::Cell(cell, _) = part {
+                            let position = cells.iter().position(|other| other == cell);
+                            is_final &= position.is_some_and(|position| !written[place].contains(position));
+                        }
+                    });
+                });
+                match is_final {
+                    true => plan.keyed.push(number),
+                    false => self.objects[access.object].add(&mut plan.future, None, &[access.of]),
+                }
+            }
+        }
+    }
+
+    fn flow(&mut self, from: Place, to: Place) -> bool {
+        if from == to {
+            return false;
+        }
+        let taken = std::mem::take(&mut self.plans[to].future);
+        let is_changed = self.plans[from].future.absorb(&taken);
+        self.plans[to].future = taken;
+        is_changed
+    }
+
+    /// The cells that tell elements.
+    fn telling_cells(&self) -> Vec<Place> {
+        let mut cells = Vec::new();
+        for element in self.accesses.iter().filter_map(|access| access.element.as_ref()) {
+            element.walk(&mut |part| {
+                if let Expr::Cell(cell, _) = part
+                    && !cells.contains(cell)
+                {
+                    cells.push(*cell);
+                }
+            });
+        }
+        cells
+    }
+
+    /// What a thread can do, given its words.
+    fn plan(&self, layout: &Layout, (thread, words): (usize, &[i64]), plan: &mut Plan) {
+        plan.future.resize(self.n_bits);
+        plan.known.resize(self.n_bits);
+        plan.looks.clear();
+        (plan.is_start, plan.n_waits) = (false, 0);
+        let mut base = layout.thread_template.len();
+        for _ in 0..words[0] {
+            let place = word_place(words[base]);
+            let of_place = &self.plans[place];
+            plan.future.add(&of_place.future);
+            plan.known.add(&of_place.rivals);
+            plan.is_start |= of_place.is_start;
+            plan.n_waits += of_place.n_waits;
+            let view = Frame { layout, thread, words, base };
+            for &number in &of_place.keyed {
+                let (object, element, of) = self.resolve(number, &view);
+                object.add(&mut plan.future, element, &[of]);
+            }
+            for &number in &of_place.next {
+                let (object, element, of) = self.resolve(number, &view);
+                match element {
+                    None => object.add_all_rivals(&mut plan.known, of),
+                    Some(_) if !of.demands() => object.add(&mut plan.known, element, of.rivals(true)),
+                    Some(element) => plan.looks.push((self.accesses[number].object, element, of)),
+                }
+            }
+            base += layout.frame_words[place] as usize;
+        }
+    }
+
+    /// The element of an access by a frame; nothing where there is no such element.
+    fn resolve(&self, number: usize, view: &Frame<'_>) -> (&ObjectData, Option<usize>, Use) {
+        let access = &self.accesses[number];
+        let object = &self.objects[access.object];
+        let element = access.element.as_ref().and_then(|element| object.element(element.eval(view)));
+        (object, element, access.of)
+    }
+}
+
+/// Adds what is known of the one place to the other.
+fn absorb(sets: &mut IndexVec<Place, Bits>, from: Place, to: Place) -> bool {
+    if from == to {
+        return false;
+    }
+    let taken = std::mem::take(&mut sets[to]);
+    let is_changed = sets[from].absorb(&taken);
+    sets[to] = taken;
+    is_changed
+}
+
+/// A frame, for expressions over its cells.
+struct Frame<'a> {
+    layout: &'a Layout,
+    thread: usize,
+    words: &'a [i64],
+    base: usize,
+}
+
+impl Scalars for Frame<'_> {
+    fn var(&self, var: Var) -> i64 {
+        debug_assert_eq!(var.index(), 0, "only the thread is left of the variables");
+        self.thread as i64
+    }
+
+    fn cell(&self, place: Place, _: &[i64]) -> i64 {
+        match self.layout.slots[place] {
+            Slot::Cells(cells) => self.words[self.base + cells.offset],
+            Slot::Nothing | Slot::Frames | Slot::Count(_) | Slot::Sets { .. } | Slot::Other => -1,
+        }
+    }
+
+    fn marked(&self, _: Place, _: &[i64]) -> bool {
+        false
+    }
+
+    fn deadlock(&self) -> bool {
+        false
+    }
+}
+
+/// What a thread can do.
+#[derive(Clone, Debug, Default)]
+struct Plan {
+    /// The uses from now on.
+    future: Bits,
+    /// The rivals of the next steps, as far as the thread's own words tell them.
+    known: Bits,
+    /// Elements that must be looked at for the others.
+    looks: Vec<(usize, usize, Use)>,
+    /// All rivals of the next steps in the state at hand.
+    rivals: Bits,
+    /// Threads that hold what a next step waits for.
+    holders: ThreadSet,
+    /// Some next transition may go first.
+    is_start: bool,
+    /// How many of the next transitions wait for the end of a thread.
+    n_waits: u32,
+}
+
+/// The plans of all threads of a state.
+#[derive(Clone, Debug)]
+pub(crate) struct Plans {
+    of_thread: Vec<Plan>,
+    /// The threads whose plans are out of date.
+    pub(crate) dirty: ThreadSet,
+    /// For each thread those whose end it waits for.
+    pub(crate) awaited: Vec<ThreadSet>,
+    /// For each thread those that may come between, and itself.
+    rivals: Vec<ThreadSet>,
+    /// Sets of threads that nobody else can come between, the smallest first; not the set of all.
+    pub(crate) groups: Vec<ThreadSet>,
+    /// What was found of the threads that were looked at.
+    pub(crate) tallies: Vec<Tally>,
+    once: Bits,
+    twice: Bits,
+}
+
+impl Plans {
+    /// How many next transitions of the thread wait for the end of a thread.
+    pub(crate) fn n_waits(&self, thread: usize) -> u32 {
+        self.of_thread.get(thread).map_or(0, |plan| plan.n_waits)
+    }
+
+    pub(crate) const fn new() -> Self {
+        Self {
+            of_thread: Vec::new(),
+            dirty: ThreadSet::ALL,
+            awaited: Vec::new(),
+            rivals: Vec::new(),
+            groups: Vec::new(),
+            tallies: Vec::new(),
+            once: Bits::NONE,
+            twice: Bits::NONE,
+        }
+    }
+
+    /// Looks again at those threads that may differ from the state for which the plans were made, and at what all of
+    /// them wait for in this one.
+    fn update(&mut self, places: &Places, layout: &Layout, state: &State) {
+        self.of_thread.resize_with(state.threads.len(), Plan::default);
+        // Beyond those that ever lived there is nothing to look at.
+        let n_threads = state.n_threads;
+        let dirty = std::mem::take(&mut self.dirty);
+        for thread in dirty.iter().take_while(|&thread| thread < n_threads) {
+            places.plan(layout, (thread, &state.threads[thread]), &mut self.of_thread[thread]);
+        }
+        for thread in state.live.iter() {
+            let Plan { known, looks, rivals, holders, .. } = &mut self.of_thread[thread];
+            rivals.copy_from(known);
+            *holders = ThreadSet::NONE;
+            for &(object, element, of) in &*looks {
+                let object = &places.objects[object];
+                let (is_met, holder) = object.look(&state.globals, element, of, thread);
+                object.add(rivals, Some(element), of.rivals(is_met));
+                let Some(holder) = holder else { continue };
+                let holder = ThreadSet::of_number(holder) & state.live;
+                *holders |= holder & !ThreadSet::single(thread);
+                if holder.is_empty() {
+                    // Somebody with that number may still come.
+                    object.add(rivals, Some(element), &[Use::Unlock, Use::Turn]);
+                }
+            }
+        }
+    }
+
+    /// The threads that no other one can come between, as a set.
+    pub(crate) fn independent(&mut self, places: &Places, layout: &Layout, state: &State) -> ThreadSet {
+        self.update(places, layout, state);
+        let Self { of_thread, once, twice, .. } = self;
+        once.resize(places.n_bits);
+        twice.resize(places.n_bits);
+        state.live.iter().for_each(|thread| once.count(&of_thread[thread].future, twice));
+        let mut found = ThreadSet::NONE;
+        for thread in state.live.iter() {
+            let plan = &of_thread[thread];
+            if plan.is_start
+                && plan.holders.is_empty()
+                && !plan.rivals.meets_others(once, twice, &plan.future)
+            {
+                found.insert(thread);
+            }
+        }
+        found
+    }
+
+    /// Finds sets of threads that no thread outside can come between. Each grows out of one of these threads: as long as
+    /// some thread outside may come between a member, holds what it waits for, or is one whose end it waits for, it joins.
+    pub(crate) fn find_groups(&mut self, state: &State) {
+        let Self { of_thread, awaited, rivals, groups, .. } = self;
+        rivals.resize(of_thread.len(), ThreadSet::NONE);
+        groups.clear();
+        for thread in state.live.iter() {
+            let plan = &of_thread[thread];
+            let is_rival = |&other: &usize| other != thread && plan.rivals.meets(&of_thread[other].future);
+            let itself = ThreadSet::single(thread) | plan.holders | awaited[thread] & state.live;
+            let found = state.live.iter().filter(is_rival);
+            rivals[thread] = found.fold(itself, |set, at| set | ThreadSet::single(at));
+        }
+        for thread in state.live.iter().filter(|&thread| of_thread[thread].is_start) {
+            let (mut group, mut seen) = (ThreadSet::single(thread), ThreadSet::NONE);
+            while group != seen {
+                let fresh = group & !seen;
+                seen = group;
+                group = fresh.iter().fold(group, |set, member| set | rivals[member]);
+            }
+            if group != state.live && !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        groups.sort_by_key(|group| group.len());
+    }
+}
