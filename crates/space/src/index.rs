@@ -164,3 +164,24 @@ fn tag(hash: u64) -> u8 {
     let tag = (hash >> 8) as u8;
     tag.max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_in_is_found_and_nothing_else() {
+        let mut index = Index::new();
+        // Few different hashes, so that tags and buckets are shared by many.
+        let hash = |number: u32| u64::from(number % 5000).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for number in 0..20_000 {
+            assert_eq!(index.find(hash(number), |found| found == number), None);
+            index.insert(hash(number), number, hash);
+        }
+        for number in 0..20_000 {
+            assert_eq!(index.find(hash(number), |found| found == number), Some(number));
+            assert_eq!(index.find(hash(number), |_| false), None);
+            assert!(index.candidate(hash(number)).is_some());
+        }
+    }
+}

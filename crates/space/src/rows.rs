@@ -146,3 +146,36 @@ fn numbers<'a>(
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_keep_their_numbers_when_the_format_grows() {
+        let mut rows = Rows::default();
+        rows.set_format(Format::new(vec![1]));
+        let mut wanted: Vec<Vec<u32>> = Vec::new();
+        for at in 0..3 * BLOCK as u32 {
+            // New numbers and columns come in the middle of a block, and exactly between two.
+            let row = match at as usize / (BLOCK / 2) {
+                0 => vec![at % 256],
+                1 => vec![at],
+                2 | 3 => vec![at, at % 7],
+                _ => vec![at << 9, 1, at],
+            };
+            if row.len() > rows.n_numbers() || !row.iter().enumerate().all(|(at, &n)| rows.has_room(at, n)) {
+                let widths = [1, 3, 3, 4][row.len()];
+                rows.set_format(Format::new(vec![widths; row.len()]));
+            }
+            rows.push(&row);
+            wanted.push(row);
+        }
+        assert_eq!(rows.len(), wanted.len());
+        for (at, row) in (0..).zip(&wanted) {
+            assert!(rows.is(at, row), "row {at}");
+            let other: Vec<u32> = row.iter().map(|number| number + 1).collect();
+            assert!(!rows.is(at, &other), "row {at}");
+        }
+    }
+}
