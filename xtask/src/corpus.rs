@@ -4,8 +4,11 @@
 //! | --- | --- |
 //! | `index.rs` | the list of tasks, `index.tsv` |
 //! | `tasks.rs` | task definitions of SV-COMP |
+//! | `models.rs` | what tasks about Promela models ask for |
 //! | `run.rs` | starts pdnet on each task, several at a time |
+//! | `process.rs` | other programs, with a limit of time |
 //! | `judge.rs` | what a task's end means |
+//! | `states.rs` | numbers of states, compared with SPIN's |
 //! | `results.rs` | the JSON of a whole run, and the comparison with an earlier one |
 //! | `summary.rs` | the tables |
 
@@ -23,15 +26,18 @@ use self::run::Runner;
 
 mod index;
 mod judge;
+mod models;
+mod process;
 mod results;
 mod run;
+mod states;
 mod summary;
 mod tasks;
 
 /// Run pdnet on a folder of programs with known answers, and count.
 ///
 /// DIR/index.tsv has a line with the names of its columns, then one line for each task. The columns are
-/// separated by tabs; needed are kind, file (below DIR), property and expected (true or false). Kinds that
+/// separated by tabs; needed are kind, file (below DIR), property and expected (true or false, perhaps with a remark). Kinds that
 /// pdnet has no answer for are left out. A folder without index.tsv is searched for task definitions of SV-COMP
 /// (.yml), whose properties with an expected verdict are the tasks; so is a list of them (.set).
 ///
@@ -66,6 +72,12 @@ pub(crate) struct CorpusArgs {
     /// Write all results to this file.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Compare the numbers of states of Promela models with SPIN's, too, which must be installed.
+    ///
+    /// Both without reductions: `spin -o3 -a`, `-DNOREDUCE -DNOCLAIM -DCOLLAPSE`, `pan -c0`, and `--reduce none`.
+    /// Folders given to pdnet with -I are given to SPIN, too.
+    #[arg(long)]
+    states: bool,
     /// Show which tasks have another class than in this file, written by --output.
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
@@ -125,6 +137,9 @@ pub(crate) fn corpus(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
         std::fs::write(path, json).with_context(|| format!("cannot write {}", path.display()))?;
     }
     print!("{}", summary::render(&results, start.elapsed()));
+    if args.states {
+        print!("{}", states::render(&states::count_states(&runner, &tasks)?));
+    }
     if let Some(old) = old {
         print!("{}", results::compare(&old, &results));
     }

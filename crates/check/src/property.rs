@@ -240,7 +240,7 @@ const ERROR_FUNCTIONS: [&str; 2] = ["reach_error", "__VERIFIER_error"];
 /// An atom of a formula or an automaton.
 #[derive(Clone, Debug)]
 pub struct AtomData {
-    /// How it is written.
+    /// How it is written; empty where it is no part of what was asked and people are not to see it.
     pub text: String,
     /// When it is true: non-zero in a marking.
     pub expr: Expr,

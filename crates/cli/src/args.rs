@@ -129,6 +129,11 @@ pub(crate) struct CheckArgs {
     /// `spin -t -k FILE -p MODEL` shows it.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) trail: Option<PathBuf>,
+    /// Say which statements of a Promela model no run executes.
+    ///
+    /// That needs a search of all states without slicing and merging of steps, beside those for the properties.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) unreached: bool,
     /// Show how long each part of the way took: modelling, slicing, checking, and the number of states.
     #[arg(long, help_heading = "Output")]
     pub(crate) timings: bool,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use pdnet_check::{Property, StopReason};
 use pdnet_front_c::{Loaded, LowerOptions, Lowered, lower};
+use pdnet_net::legend::Legend;
 use pdnet_net::{Bound, Expr, Net};
 use pdnet_report::Answer;
 use pdnet_source::{Diagnostic, SourceMap};
@@ -52,6 +53,8 @@ pub(crate) struct Model {
     pub(crate) warnings: Vec<Diagnostic>,
     /// Why there is no net, where it was not waited for.
     pub(crate) missing: Option<StopReason>,
+    /// What people call its steps, where it was made of a model.
+    pub(crate) legend: Option<Arc<Legend>>,
     /// SPIN's numbers for the steps of transitions, for trails. Empty where the program is no model of SPIN.
     pub(crate) spin_ids: Vec<(u32, Option<u32>)>,
 }
@@ -208,7 +211,7 @@ impl Modelling<'_> {
         };
         let properties = properties_of(&self.asked.common, &lowered)?;
         let Lowered { net, warnings, .. } = lowered;
-        Ok(Model { net: Arc::new(net), properties, warnings, missing, spin_ids: Vec::new() })
+        Ok(Model { net: Arc::new(net), properties, warnings, missing, legend: None, spin_ids: Vec::new() })
     }
 
     fn promela_model(
@@ -228,8 +231,9 @@ impl Modelling<'_> {
             Err(reason) => (models::no_net(n_atoms), Some(reason)),
         };
         let properties = models::properties(questions, &lowered);
-        let pdnet_front_promela::Lowered { net, warnings, spin_ids, .. } = lowered;
-        Ok(Model { net: Arc::new(net), properties, warnings, missing, spin_ids })
+        let pdnet_front_promela::Lowered { net, warnings, spin_ids, legend, .. } = lowered;
+        let legend = Some(Arc::new(legend));
+        Ok(Model { net: Arc::new(net), properties, warnings, missing, legend, spin_ids })
     }
 }
 

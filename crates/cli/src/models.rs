@@ -6,6 +6,7 @@ use pdnet_front_promela::{
     ClaimAutomaton, Loaded, LowerOptions, Lowered, Options, claim_automaton, load, lower, parse_formula,
 };
 use pdnet_logic::{Automaton, Ltl, MAX_ATOMS};
+use pdnet_net::legend::Legend;
 use pdnet_net::{Action, Expr as NetExpr, Net};
 use pdnet_source::{Diagnostic, SourceMap, Span, nearest_name};
 
@@ -67,7 +68,7 @@ impl ModelCheck {
             }
             Self::Deadlock => {
                 let expr = NetExpr::both(NetExpr::Deadlock, lowered.unfinished.clone());
-                let atoms = vec![atom("invalid end state", expr)];
+                let atoms = vec![atom("", expr)];
                 let never = Ltl::globally(Ltl::not(first()));
                 // Who is in an atomic sequence can move.
                 formula("no invalid end state", "no-deadlock", PropertyKind::Ltl { formula: never, atoms })
@@ -180,15 +181,6 @@ impl Resolver<'_> {
     }
 
     fn defaults(&mut self) {
-        if let Some(trace) = self.loaded.model.traces.first() {
-            // Whoever asks for everything is not to be told that everything holds.
-            let word = if trace.negated { "notrace" } else { "trace" };
-            let error =
-                Diagnostic::error("unsupported-trace", format!("`{word}` assertions cannot be checked"))
-                    .at(trace.span, "not in this version")
-                    .help("ask for what is to be checked, as with `--check assert,deadlock`");
-            self.errors.push(error);
-        }
         self.found.extend([ModelCheck::Assert, ModelCheck::Deadlock].map(Question::Check));
         let names: Vec<String> = self.claim_names();
         let mut note = "no property was asked for: assertions and invalid end states were checked".to_owned();
@@ -345,6 +337,7 @@ pub(crate) fn no_net(n_atoms: usize) -> Lowered {
         accepting: None,
         warnings: Vec::new(),
         spin_ids: Vec::new(),
+        legend: Legend::default(),
     }
 }
 
@@ -359,7 +352,7 @@ const INSIDE: &str = "inside of atomic";
 /// What is true in the states that claims and formulas do not see, as in SPIN: those inside of `atomic` sequences.
 fn unseen(lowered: &Lowered) -> Option<AtomData> {
     let expr = NetExpr::Cell(lowered.net.atomic?, Vec::new());
-    Some(AtomData { text: INSIDE.to_owned(), expr })
+    Some(AtomData { text: String::new(), expr })
 }
 
 /// A formula about the states that are seen.

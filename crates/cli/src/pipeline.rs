@@ -41,6 +41,7 @@ pub(crate) fn check(
     let mut clock = Clock::new();
     let source = Source::load(&mut session.map, &job.program, &args.front, job.data_model);
     let mut source = source.map_err(refused)?;
+    refuse_options(args, &source)?;
     let reading = clock.lap();
     // What is asked of it.
     let task = job.task.as_ref();
@@ -112,17 +113,23 @@ pub(crate) fn check(
             probes,
         });
     }
+    let unreached = match (&model.legend, &model.missing) {
+        (Some(legend), None) if args.unreached => Some(search.unreached(legend)),
+        _ => None,
+    };
     // Answers to text.
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         input: program_name(&args.program),
         net: &model.net,
+        legend: model.legend.as_deref(),
         map: &session.map,
         results,
         task: task.map(|task| report_of(task, &asked.common.questions)),
         reductions: args.reduce.of_search(args.limits.preemptions.is_some()),
         slices,
         merges,
+        unreached,
         timings,
         notes: notes(args, &asked.common.notes),
     };
@@ -140,6 +147,28 @@ pub(crate) fn check(
         Overall::False(_) => ExitStatus::Violated,
         Overall::Unknown(_) => ExitStatus::Unknown,
     })
+}
+
+/// Complains about options that mean nothing in the language of the program.
+fn refuse_options(args: &CheckArgs, source: &Source) -> Result<(), Failure> {
+    let refusal = |option: &str, message: &str, help: &str| {
+        let text = format!("{option} {message}");
+        Err(refused(vec![Diagnostic::error("unsuitable-option", text).help(help)]))
+    };
+    match source {
+        Source::C(_) if args.trail.is_some() => {
+            refusal("--trail", "is for Promela models", "--witness writes the run of a C program to a file")
+        }
+        Source::C(_) if args.unreached => {
+            refusal("--unreached", "is for Promela models", "`pdnet slice` says what an answer depends on")
+        }
+        Source::Promela(_) if args.witness.is_some() => refusal(
+            "--witness",
+            "is for C programs: the format of witnesses speaks of C only",
+            "--trail writes the run of a model to a file, for `spin -t`; --format json has all that is known of it",
+        ),
+        Source::C(_) | Source::Promela(_) => Ok(()),
+    }
 }
 
 /// Measures the parts of the way.

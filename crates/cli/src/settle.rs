@@ -7,10 +7,12 @@ use pdnet_check::{
     Engine, Fairness, Limits, Outcome, Property, PropertyKind, Replay, Request, StopReason, Verdict, replay,
 };
 use pdnet_net::Net;
-use pdnet_report::{Answer, Probe, ProbeAnswer};
+use pdnet_net::legend::Legend;
+use pdnet_report::{Answer, Probe, ProbeAnswer, Unreached};
 
 use crate::args::LimitArgs;
 use crate::cache::Cache;
+use crate::engine::unreached;
 use crate::exit::Failure;
 use crate::patience::Patience;
 use crate::progress::{Display, Watch};
@@ -44,12 +46,7 @@ impl Search<'_> {
         fairness: Fairness,
         what: &str,
     ) -> Result<Vec<Outcome>, Failure> {
-        let spent = self.session.start.elapsed();
-        let limits = Limits {
-            timeout: self.limits.timeout.map(|timeout| timeout.saturating_sub(spent)),
-            memory: self.limits.memory,
-            states: self.limits.states,
-        };
+        let limits = self.limits_left();
         let mut watch = Watch::new(self.session.interrupted.clone(), self.display, what);
         let request = Request { net, properties, fairness, limits };
         let mut outcomes =
@@ -66,6 +63,29 @@ impl Search<'_> {
             }
         }
         Ok(outcomes)
+    }
+
+    /// The limits of a search that begins now.
+    fn limits_left(&self) -> Limits {
+        let spent = self.session.start.elapsed();
+        Limits {
+            timeout: self.limits.timeout.map(|timeout| timeout.saturating_sub(spent)),
+            memory: self.limits.memory,
+            states: self.limits.states,
+        }
+    }
+
+    /// Which statements of a model no run executes.
+    pub(crate) fn unreached(&self, legend: &Legend) -> Unreached {
+        let limits = self.limits_left();
+        let mut watch =
+            Watch::new(self.session.interrupted.clone(), self.display, "search for unreached statements");
+        let never =
+            unreached(self.net, limits, &mut watch).map_err(|reason| match (reason, self.limits.timeout) {
+                (StopReason::Timeout(_), Some(timeout)) => StopReason::Timeout(timeout),
+                (reason, _) => reason,
+            });
+        Unreached::new(legend, never)
     }
 
     /// Replays a violation; other verdicts are taken as they are.

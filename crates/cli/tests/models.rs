@@ -32,6 +32,7 @@ const ROWS: &[(&[&str], i32, &str)] = &[
     (&["--claim", "smal"], 2, "did you mean `small`?"),
     (&["--ltl", "[] y"], 2, "y"),
     (&["--prp", "a.prp"], 2, "--prp is for C programs"),
+    (&["--witness", "w.yml"], 2, "--trail writes the run of a model to a file"),
 ];
 
 #[test]

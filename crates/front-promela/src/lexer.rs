@@ -218,7 +218,12 @@ fn split(text: &str) -> Vec<Raw> {
             b'#' if newline => at += line_length(rest),
             b'/' if rest.starts_with(b"//") => at += line_length(rest),
             b'/' if rest.starts_with(b"/*") => {
-                let length = text[at + 2..].find("*/").map_or(rest.len(), |end| end + 4);
+                let Some(end) = text[at + 2..].find("*/") else {
+                    // What follows is no part of the model, which the user must be told.
+                    tokens.push(Raw { kind: Kind::Stray, start: at, end: at + 2, newline });
+                    break;
+                };
+                let length = end + 4;
                 newline |= text[at..at + length].contains('\n');
                 at += length;
             }

@@ -14,10 +14,13 @@
 //! | `statement.rs` | statements as steps: conditions, assignments, sends, receives |
 //! | `process.rs` | the steps of a proctype, with `else`, `unless`, `atomic`, `d_step` |
 //! | `rendezvous.rs` | steps of two processes |
+//! | `events.rs` | `trace` and `notrace`: an automaton that watches messages |
+//! | `words.rs` | the steps in the words of the model, for people |
 //! | `observe.rs` | expressions of properties: what they say of a marking |
 
 mod channels;
 mod dead;
+mod events;
 pub(crate) mod graph;
 mod observe;
 mod process;
@@ -26,10 +29,12 @@ mod statement;
 mod step;
 mod uses;
 mod value;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use pdnet_base::IndexVec;
+use pdnet_net::legend::{Legend, StepWords};
 use pdnet_net::{
     Base, CellData, Expr as NetExpr, Function, FunctionData, IntType, Net, Place as NetPlace, PlaceForm,
     PlaceKind, Scope as CellScope,
@@ -72,6 +77,8 @@ pub struct Lowered {
     /// SPIN's number for the step of each transition, for trails: that of the moving process and, for a rendezvous,
     /// that of its partner.
     pub spin_ids: Vec<(u32, Option<u32>)>,
+    /// What people read of the net.
+    pub legend: Legend,
 }
 
 /// Makes a net of a model.
@@ -98,9 +105,15 @@ pub fn lower(
         let graph = &lower.graphs[proc];
         node != graph.end && !lower.has_mark(proc, node, "end")
     });
+    let unfinished = match &lower.events {
+        Some(events) => NetExpr::either(unfinished, lower.ends_early(events)),
+        None => unfinished,
+    };
     let progress = lower.somewhere(&|lower, proc, node| lower.has_mark(proc, node, "progress"));
     let accepting = lower.somewhere(&|lower, proc, node| lower.has_mark(proc, node, "accept"));
     let accepting = Some(accepting).filter(|expr| *expr != NetExpr::Const(0));
+    let words = std::mem::take(&mut lower.words);
+    let legend = lower.legend(words);
     Ok(Lowered {
         net: lower.net,
         atoms,
@@ -109,6 +122,7 @@ pub fn lower(
         accepting,
         warnings: lower.warnings,
         spin_ids: lower.spin_ids,
+        legend,
     })
 }
 
@@ -149,6 +163,12 @@ struct Lower<'m> {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     spin_ids: Vec<(u32, Option<u32>)>,
+    /// What watches the messages.
+    events: Option<events::Events>,
+    /// What each transition is called.
+    words: Vec<StepWords>,
+    /// SPIN's numbers of all statements that each transition executes.
+    executed: Vec<Vec<u32>>,
 }
 
 impl<'m> Lower<'m> {
@@ -209,6 +229,9 @@ impl<'m> Lower<'m> {
             errors: Vec::new(),
             warnings: Vec::new(),
             spin_ids: Vec::new(),
+            events: None,
+            words: Vec::new(),
+            executed: Vec::new(),
         };
         let nodes = || lower.graphs.iter().flat_map(|graph| graph.shape.nodes.iter());
         let has_atomic = nodes().any(|node| node.atomic && !node.inner);
@@ -227,6 +250,10 @@ impl<'m> Lower<'m> {
         if uses_last(model, observed) {
             let place = lower.net.add_cells("_last", global(IntType::U8, 0));
             lower.last = Some(place);
+        }
+        match events::events(model, &lower.channels, &mut lower.net) {
+            Ok(events) => lower.events = events,
+            Err(errors) => lower.errors.extend(errors),
         }
         lower.make_functions();
         lower.make_cells(observed);
@@ -491,6 +518,12 @@ impl<'m> Lower<'m> {
         self.constant(expr).is_some()
     }
 
+    /// Whether the trace of the model is where it must not be when nothing can move any more. As in SPIN, that counts
+    /// only where there are still processes.
+    fn ends_early(&self, events: &events::Events) -> NetExpr {
+        NetExpr::both(events.is_open(), self.somewhere(&|_, _, _| true))
+    }
+
     /// The place where processes of a proctype begin.
     fn entry(&self, proc: Proc) -> NetPlace {
         self.places[proc][&self.graphs[proc].start]
@@ -539,35 +572,30 @@ impl<'m> Lower<'m> {
     /// Complains about what has no net.
     fn refuse(&mut self) {
         let model = self.model;
-        if let Some(trace) = model.traces.first() {
-            let word = if trace.negated { "notrace" } else { "trace" };
-            let warning =
-                Diagnostic::warning("trace-not-checked", format!("the `{word}` assertion is not checked"));
-            self.warnings.push(warning.at(trace.span, "what it says is no part of any answer"));
-        }
         for (_, data) in model.procs.iter_enumerated() {
             let mut bad = Vec::new();
             let mut look = |expr: &'m Expr| {
                 walk(expr, &mut |inner| {
-                    let what = match &inner.kind {
-                        ExprKind::NonProgress => "np_",
-                        ExprKind::Enabled(_) => "enabled",
-                        ExprKind::PcValue(_) => "pc_value",
-                        ExprKind::Remote { .. } | ExprKind::At { .. } => "a remote reference",
+                    let claims = "only in claims and formulas";
+                    let (what, why) = match &inner.kind {
+                        ExprKind::NonProgress => ("`np_`", claims),
+                        ExprKind::Enabled(_) => {
+                            ("`enabled`", "what another process can do is no part of a state")
+                        }
+                        ExprKind::PcValue(_) => {
+                            ("`pc_value`", "SPIN's numbers of control states are not known")
+                        }
+                        ExprKind::Remote { .. } | ExprKind::At { .. } => ("a remote reference", claims),
                         _ => return,
                     };
-                    bad.push((what, inner.span));
+                    bad.push((what, why, inner.span));
                 });
             };
             data.provided.iter().for_each(&mut look);
             walk_statements(&data.body, &mut |statement| expressions(&statement.kind, &mut look));
-            for (what, span) in bad {
-                self.error(
-                    "unsupported-in-proctype",
-                    format!("`{what}` cannot be used in a proctype"),
-                    span,
-                    "only in claims and formulas",
-                );
+            for (what, why, span) in bad {
+                let message = format!("{what} cannot be used in a proctype");
+                self.error("unsupported-in-proctype", message, span, why);
             }
         }
     }

@@ -362,6 +362,11 @@ fn stray(token: &Token) -> Diagnostic {
         return Diagnostic::error("unclosed-quote", "this quote is not closed in its line")
             .at(token.place(), "starts here");
     }
+    if &*token.text == "/*" {
+        return Diagnostic::error("unclosed-comment", "this comment has no end")
+            .at(token.place(), "starts here")
+            .help("it ends with `*/`");
+    }
     Diagnostic::error("stray-character", format!("`{}` has no meaning in Promela", token.text))
         .at(token.place(), "not understood")
 }

@@ -214,6 +214,42 @@ const MODELS: &[(&str, &str, usize, bool)] = &[
         26,
         false,
     ),
+    (
+        "a trace that is kept",
+        r#"chan q[2] = [1] of { byte, byte }; byte i; trace { end: do :: q[0]!1,2 :: q[1]?3,_ od } active proctype S() { byte k; do :: i < 2 -> q[i]!1+2*i,2; i++ :: else -> break od } active proctype R() { byte x, y; q[1]?x,y; q[0]?x,y }"#,
+        18,
+        false,
+    ),
+    (
+        "a trace of receives with an end label",
+        r#"chan q = [2] of { byte }; trace { do :: q?1 :: q?2 -> break od; q?3; end: q?4 } active proctype S() { q!1; q!1; q!2; q!3 } active proctype R() { byte x; end: do :: q?x od }"#,
+        12,
+        false,
+    ),
+    (
+        "a trace that is not at its end while a process is there",
+        r#"mtype = { a, b }; chan q = [2] of { mtype, byte }; trace { do :: q!a,1; q!b,2 od } active proctype S() { do :: q!a,1; q!b,2 :: break od } active proctype R() { mtype m; byte x; end: do :: q?m,x od }"#,
+        9,
+        true,
+    ),
+    (
+        "a trace that is not at its end when all processes are gone",
+        r#"chan q = [2] of { byte }; trace { q!1; q!2; q!3 } active proctype S() { q!1; q!2 }"#,
+        4,
+        false,
+    ),
+    (
+        "a notrace that is left",
+        r#"chan q = [2] of { byte }; notrace { q!1; q!3 } active proctype S() { if :: q!1; q!2 :: q!2; q!1 fi }"#,
+        7,
+        false,
+    ),
+    (
+        "a notrace and a channel that it does not name",
+        r#"chan q = [2] of { byte }; chan r = [1] of { byte }; notrace { q!1; q!3 } active proctype S() { r!4; q!1 } active proctype T() { byte x; r?x; r!5 }"#,
+        10,
+        false,
+    ),
 ];
 
 /// What a walk through all states finds.
@@ -275,6 +311,25 @@ const FAILING: &[(&str, &str)] = &[
     ("a negative index", "byte a[2]; short i; active proctype P() { i = -1; a[i] == 0 }"),
     ("a division by zero", "byte x, y; active proctype P() { x = 1 / y }"),
     ("a channel that is none", "active proctype P() { chan c; c!1 }"),
+    (
+        "a send that the trace has no event for",
+        "chan q = [3] of { byte }; trace { do :: q!1; q!2 od } active proctype P() { q!1; q!2; q!2 }",
+    ),
+    (
+        "a send inside of d_step that the trace has no event for",
+        "chan q = [2] of { byte }; byte x; trace { end: do :: q!1; q?1 od } \
+         active proctype S() { atomic { q!1; x = 1 }; d_step { x = 2; q!1 } } \
+         active proctype R() { byte y; q?y; q?y }",
+    ),
+    (
+        "a rendezvous that the trace has no event for",
+        "chan c = [0] of { byte }; trace { c!1; c?1; c!1 } active proctype S() { c!1; c!2 } \
+         active proctype R() { byte x; c?x; c?x }",
+    ),
+    (
+        "a notrace that comes to its end",
+        "chan q = [2] of { byte }; notrace { q!1; q!2 } active proctype S() { if :: q!1; q!2 :: q!2; q!1 fi }",
+    ),
     ("a d_step that blocks", "byte x; active proctype P() { d_step { x = 1; x == 2 } }"),
 ];
 

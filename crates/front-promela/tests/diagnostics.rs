@@ -125,6 +125,7 @@ const ROWS: &[(&str, &[&str])] = &[
     ("byte x; init { x = 'ab' }", &["bad-character"]),
     ("init { printf(\"a) }", &["unclosed-quote"]),
     ("init { skip ` }", &["stray-character"]),
+    ("init { skip } /* no end\nactive proctype P() { assert(false) }", &["unclosed-comment"]),
     ("init { x@ }", &["unknown-proctype"]),
     ("byte x y; init { skip }", &["syntax-error"]),
     ("byte if; init { skip }", &["reserved-name"]),

@@ -10,6 +10,7 @@
 //! | `expr` | guards, arc expressions, atoms |
 //! | `net` | places, transitions, arcs: the 9-tuple |
 //! | `memory` | the program's objects: what addresses and cells are called |
+//! | [`legend`] | words beside a net: what those who wrote a model call its steps and cells |
 //! | `action` | what a transition stands for in the program |
 //! | `builder` | convenient construction of one transition |
 //! | `flow`, `cover` | the control flow of a function; where a frame can always move on |
@@ -43,6 +44,7 @@ mod inputs;
 mod int;
 mod interp;
 mod interval;
+pub mod legend;
 mod loops;
 mod memory;
 mod net;

@@ -16,6 +16,7 @@
 //! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
 //! | `results` | one object for each property, in the order asked for |
 //! | `task` | where the properties come from a task definition: `definition`, `properties`; else `null` |
+//! | `unreached` | with `--unreached`: `reason` (a text where not all runs are known, else `null`) and `processes`: for each `name`, `statements` (their number) and `never`: those that no run executes, with `text`, `file`, `line`, `column`. Left out otherwise |
 //! | `notes` | texts that the user should know |
 //!
 //! A property of a task: `name`, `verdict`, `expected` (`"true"`, `"false"` or `null`), `subproperty`, `agreement`
@@ -48,14 +49,17 @@
 //! | `cycle` | steps that repeat forever after the prefix; empty unless `end` is `"cycle"` |
 //! | `end` | `"cycle"`; `"stutter"`: the last state stays forever; `"any"`: the prefix alone breaks the property |
 //! | `outcome` | `"failure"`, `"cycle"`, `"ended"`, `"deadlock"`, `"partial-deadlock"`, `"race"`, `"decided"` |
-//! | `blocked` | in a deadlock, for each thread that cannot move: `thread`, `file`, `line`, `column`, `text` |
+//! | `blocked` | in a deadlock, for each thread that cannot move: `thread`, `file`, `line`, `column`, `text`; of a Promela model, for each process when none can move |
 //! | `race` | of a data race: `object`, and two `accesses` with `thread`, `function`, `file`, `line`, `column`, `access` (`"read"` or `"write"`), `atomic`, `label` |
 //! | `starved` | threads that the cycle leaves behind: `thread`, `always_enabled` |
 //! | `variables` | global variables after the last step: `name`, `value` (a text) |
 //!
 //! A step: `thread`, `function`, `file`, `line`, `column` (`null` where only the line is known), `action` (the
 //! name of the net's action), `label` (the statement), `text` (phrases), `values` (`name`, `value`, `access`: `"read"` or
-//! `"write"`, `shared`), `atoms` (those that the step changes: `text` and the new `value`).
+//! `"write"`, `shared`), `atoms` (those that the step changes: `text` and the new `value`). Of a Promela model also
+//! `statement` (what is executed), `message` (`kind`: `"send"`, `"receive"`, `"peek"` or `"rendezvous"`, `channel`,
+//! `fields`) and, of a rendezvous, `partner` (the receiving `thread`, its `statement`, `text`); these three are left
+//! out where they do not apply.
 
 use pdnet_check::{StopReason, TraceEnd};
 use pdnet_source::Pos;
@@ -70,7 +74,9 @@ use crate::report::{Answer, Origin, Overall, ProbeAnswer, PropertyResult, Report
 use crate::run::{AtomValue, Run, RunEnd, RunStep};
 use crate::slice_json::ChangeObject;
 use crate::slicing::SliceSummary;
+use crate::standing::Standing;
 use crate::task::{Agreement, Question};
+use crate::unreached::Unreached;
 
 /// The name and version of the schema.
 pub const RESULT_SCHEMA: &str = "pdnet-result/1";
@@ -93,6 +99,7 @@ pub fn result_json(report: &Report<'_>) -> String {
         verdict: report.overall().name(),
         results,
         task: task_of(report),
+        unreached: report.unreached.as_ref().map(|unreached| unreached_of(report, unreached)),
         notes: &report.notes,
     };
     to_json(&object)
@@ -136,7 +143,51 @@ struct Object<'a> {
     verdict: &'static str,
     results: Vec<ResultObject<'a>>,
     task: Option<TaskObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreached: Option<UnreachedObject>,
     notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct UnreachedObject {
+    reason: Option<String>,
+    processes: Vec<UnreachedProcessObject>,
+}
+
+#[derive(Serialize)]
+struct UnreachedProcessObject {
+    name: String,
+    statements: usize,
+    never: Vec<UnreachedStatementObject>,
+}
+
+#[derive(Serialize)]
+struct UnreachedStatementObject {
+    text: String,
+    #[serde(flatten)]
+    place: PlaceObject,
+}
+
+fn unreached_of(report: &Report<'_>, unreached: &Unreached) -> UnreachedObject {
+    let processes = match unreached {
+        Unreached::Known(processes) => processes,
+        Unreached::Unknown(reason) => {
+            return UnreachedObject { reason: Some(reason.to_string()), processes: Vec::new() };
+        }
+    };
+    let processes = processes.iter().map(|process| UnreachedProcessObject {
+        name: process.name.trim_matches(':').to_owned(),
+        statements: process.n_statements,
+        never: process
+            .statements
+            .iter()
+            .map(|statement| UnreachedStatementObject {
+                text: statement.text.clone(),
+                place: place_of(report, statement.pos),
+            })
+            .collect(),
+    });
+    UnreachedObject { reason: None, processes: processes.collect() }
 }
 
 #[derive(Serialize)]
@@ -330,6 +381,26 @@ struct StepObject {
     text: Vec<String>,
     values: Vec<ValueObject>,
     atoms: Vec<AtomObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statement: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<MessageObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partner: Option<PartnerObject>,
+}
+
+#[derive(Serialize)]
+struct MessageObject {
+    kind: &'static str,
+    channel: String,
+    fields: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct PartnerObject {
+    thread: i64,
+    statement: String,
+    text: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -384,7 +455,7 @@ fn result_of<'a>(report: &'a Report<'_>, result: &'a PropertyResult<'_>) -> Resu
     let (verdict, reason, trace) = match &result.answer {
         Answer::Holds => ("true", None, None),
         Answer::Violated(replay) => {
-            let run = Run::new(report.net, result.property, replay);
+            let run = Run::new(report.net, report.legend, result.property, replay);
             ("false", None, Some(trace_of(report, &run, &replay.end)))
         }
         Answer::Unknown(reason) => ("unknown", Some(reason_of(report, reason)), None),
@@ -452,6 +523,14 @@ fn trace_of(report: &Report<'_>, run: &Run, end: &TraceEnd) -> Trace {
         RunEnd::Deadlock(threads) => {
             blocked.extend(threads.iter().map(&blocked_of));
             "deadlock"
+        }
+        RunEnd::Standstill { processes, open_trace } => {
+            blocked.extend(processes.iter().map(|process| BlockedObject {
+                thread: process.thread,
+                place: place_of(report, process.pos),
+                text: process.describe(),
+            }));
+            if processes.iter().all(Standing::is_valid) && !open_trace { "ended" } else { "deadlock" }
         }
         RunEnd::Stuck(threads) => {
             blocked.extend(threads.iter().map(&blocked_of));
@@ -527,6 +606,17 @@ fn step_of(report: &Report<'_>, step: &RunStep) -> StepObject {
         text: step.phrases.iter().map(|phrase| phrase.text.clone()).collect(),
         values: values.collect(),
         atoms: atoms_of(&step.atoms),
+        statement: step.statement.clone(),
+        message: step.message.as_ref().map(|message| MessageObject {
+            kind: message.kind,
+            channel: message.channel.clone(),
+            fields: message.fields.clone(),
+        }),
+        partner: step.partner.as_ref().map(|partner| PartnerObject {
+            thread: partner.thread,
+            statement: partner.statement.clone(),
+            text: partner.phrases.iter().map(|phrase| phrase.text.clone()).collect(),
+        }),
     }
 }
 

@@ -13,6 +13,8 @@
 //! | `blocked` | why a thread cannot move |
 //! | `values` | cells and values as people call them |
 //! | `words` | a step in words |
+//! | `model`, `standing` | the same for models: steps, and where processes stand, in the model's own words |
+//! | `unreached` | which statements of a model no run executes |
 //! | `run` | a run with all that is said of it, for any output format |
 //! | `style`, `layout`, `table`, `text` | the text for people |
 //! | `advice` | what to do when an answer is not known |
@@ -37,6 +39,7 @@ mod cache_entry;
 mod json;
 mod layout;
 mod merging;
+mod model;
 mod net_dot;
 mod net_json;
 mod promela;
@@ -48,12 +51,14 @@ mod slice_json;
 mod slice_text;
 mod slice_words;
 mod slicing;
+mod standing;
 mod style;
 mod table;
 mod task;
 mod text;
 mod threads;
 mod timings;
+mod unreached;
 mod values;
 mod witness;
 mod words;
@@ -74,4 +79,5 @@ pub use slicing::{Change, CutLines, KeptParts, SliceReport, SliceSummary, Sliced
 pub use task::{Agreement, Expected, Question, TaskReport};
 pub use text::{DEFAULT_WIDTH, TextOptions, result_text, verdict_line};
 pub use timings::{Timings, timings_table};
+pub use unreached::{Unreached, UnreachedProcess};
 pub use witness::{WitnessFrame, correctness_witness, violation_witness};

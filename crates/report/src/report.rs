@@ -4,12 +4,14 @@ use std::fmt;
 
 use pdnet_check::{Fairness, Property, Replay, Starved, Stats, StopReason};
 use pdnet_net::Net;
+use pdnet_net::legend::Legend;
 use pdnet_source::{Pos, SourceMap};
 
 use crate::merging::MergeSummary;
 use crate::slicing::SliceSummary;
 use crate::task::TaskReport;
 use crate::timings::Timings;
+use crate::unreached::Unreached;
 
 /// The answers to all properties of one program.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct Report<'a> {
     pub input: String,
     /// The net on which runs were replayed.
     pub net: &'a Net,
+    /// What people call its steps and cells, where the net was made of a model.
+    pub legend: Option<&'a Legend>,
     /// The sources that its positions speak of.
     pub map: &'a SourceMap,
     /// The answers, in the order in which the properties were asked for.
@@ -32,6 +36,8 @@ pub struct Report<'a> {
     pub slices: Vec<SliceSummary>,
     /// Which steps were merged, for each group of properties for which some could be.
     pub merges: Vec<MergeSummary>,
+    /// Which statements of a model no run executes, where somebody asked.
+    pub unreached: Option<Unreached>,
     /// How long the way to the net took.
     pub timings: Timings,
     /// What the user should know beside the answers.

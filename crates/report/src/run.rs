@@ -1,12 +1,15 @@
 //! A run with all that is said of it, whatever the output format.
 
 use pdnet_check::{Property, PropertyKind, Replay, Starved, Step, TraceEnd};
+use pdnet_net::legend::Legend;
 use pdnet_net::{Action, Interpreter, Marking, Net};
 use pdnet_source::Pos;
 
 use crate::accesses::{Access, accesses};
 use crate::blocked::{Blocked, blocked_threads, mutex_of};
+use crate::model::{Narrator, Partner, ToldMessage};
 use crate::race::RaceData;
+use crate::standing::{Standing, standings};
 use crate::threads::{Threads, created};
 use crate::values::final_values;
 use crate::words::{Input, Phrase, Weight, inputs, phrases};
@@ -51,6 +54,12 @@ pub(crate) struct RunStep {
     pub(crate) phrases: Vec<Phrase>,
     /// The atoms whose value it changes, with the new value.
     pub(crate) atoms: Vec<AtomValue>,
+    /// The statement, where the source line is no good: of a model, a line can have many.
+    pub(crate) statement: Option<String>,
+    /// The second process that moves, of a model.
+    pub(crate) partner: Option<Partner>,
+    /// The message that is sent or received, of a model.
+    pub(crate) message: Option<ToldMessage>,
 }
 
 /// The value of an atom of the property.
@@ -73,6 +82,13 @@ pub(crate) enum RunEnd {
     Ended,
     /// No thread can move.
     Deadlock(Vec<Blocked>),
+    /// No process of a model can move.
+    Standstill {
+        /// Where each stands.
+        processes: Vec<Standing>,
+        /// Whether the trace of the model has not come to its end.
+        open_trace: bool,
+    },
     /// Two threads race.
     Race(Box<RaceData>),
     /// This thread never moves again, although others do. (A list of one.)
@@ -83,17 +99,32 @@ pub(crate) enum RunEnd {
 
 impl Run {
     /// Looks at a replayed run from all sides.
-    pub(crate) fn new(net: &Net, property: &Property, replay: &Replay) -> Self {
-        let threads = Threads::of_run(net, replay);
+    ///
+    /// A legend is there for models.
+    pub(crate) fn new(net: &Net, legend: Option<&Legend>, property: &Property, replay: &Replay) -> Self {
+        let narrator = legend.map(|legend| Narrator { net, legend });
+        let threads = Threads::of_run(net, replay, narrator.is_some());
         let all: Vec<Step> = replay.prefix.iter().chain(&replay.cycle).cloned().collect();
         let mut steps = Vec::new();
         let mut before = (&replay.initial, replay.initial_letter);
         for step in &all {
-            steps.push(run_step(net, property, &threads, before, step));
+            let mut told = run_step(net, property, &threads, before, step);
+            if let Some(narrator) = narrator {
+                retell(&mut told, narrator, &threads, before.0, step);
+            }
+            steps.push(told);
             before = (&step.after, step.letter);
         }
         let last = before.0;
+        let is_standstill = || Interpreter::new(net).enabled(last).is_empty();
         let end = match (&replay.end, &property.kind) {
+            (TraceEnd::Any, PropertyKind::Ltl { .. } | PropertyKind::Never { .. })
+                if let Some(narrator) = narrator
+                    && is_standstill() =>
+            {
+                standstill(narrator, last)
+            }
+            (TraceEnd::Stutter, _) if let Some(narrator) = narrator => standstill(narrator, last),
             (TraceEnd::Cycle(_), _) => RunEnd::Cycle(replay.starved.clone()),
             (TraceEnd::Race(race), _) => RunEnd::Race(Box::new(RaceData::new(net, &threads, last, race))),
             (TraceEnd::Stuck(thread), _) => RunEnd::Stuck(stuck_thread(net, last, &all, *thread)),
@@ -112,7 +143,7 @@ impl Run {
         }
         Self {
             initial_atoms: atom_values(property, 0, replay.initial_letter, true),
-            finals: final_values(net, last),
+            finals: narrator.map_or_else(|| final_values(net, last), |narrator| narrator.finals(last)),
             n_prefix: replay.prefix.len(),
             threads,
             steps,
@@ -126,11 +157,17 @@ impl Run {
             RunEnd::Deadlock(blocked) | RunEnd::Stuck(blocked) => {
                 blocked.iter().any(|blocked| blocked.thread == thread)
             }
+            RunEnd::Standstill { processes, .. } => {
+                processes.iter().any(|standing| standing.thread == thread && !standing.is_valid())
+            }
             RunEnd::Cycle(starved) => starved.iter().any(|starved| starved.thread == thread),
             RunEnd::Race(race) => race.accesses.iter().any(|access| access.thread == thread),
             RunEnd::Failure | RunEnd::Ended | RunEnd::Decided => false,
         };
-        let moves = |thread: i64| self.steps.iter().any(|step| step.thread == thread);
+        let moves = |thread: i64| {
+            let is_partner = |step: &RunStep| step.partner.as_ref().is_some_and(|it| it.thread == thread);
+            self.steps.iter().any(|step| step.thread == thread || is_partner(step))
+        };
         let threads = self.threads.iter().map(|(thread, _)| thread);
         threads.filter(|&thread| moves(thread) || is_blocked(thread)).collect()
     }
@@ -139,7 +176,7 @@ impl Run {
 impl RunStep {
     /// Whether the step shows nothing that a reader of the program would miss.
     pub(crate) fn is_silent(&self) -> bool {
-        self.phrases.is_empty() && self.atoms.is_empty()
+        self.phrases.is_empty() && self.atoms.is_empty() && self.statement.is_none()
     }
 }
 
@@ -167,7 +204,25 @@ fn run_step(
         phrases: phrases(net, threads, before.0, &step.firing, &accesses),
         accesses,
         atoms: atom_values(property, before.1, step.letter, false),
+        statement: None,
+        partner: None,
+        message: None,
     }
+}
+
+fn standstill(narrator: Narrator<'_>, last: &Marking) -> RunEnd {
+    let open_trace = narrator.has_open_trace(last);
+    RunEnd::Standstill { processes: standings(narrator, last), open_trace }
+}
+
+/// Tells a step in the words of its model.
+fn retell(told: &mut RunStep, narrator: Narrator<'_>, threads: &Threads, before: &Marking, step: &Step) {
+    let words = narrator.tell(threads, before, &step.firing);
+    told.statement = Some(words.statement);
+    told.phrases = words.phrases;
+    told.accesses = words.accesses;
+    told.partner = words.partner;
+    told.message = words.message;
 }
 
 /// Why a thread that never moves again cannot move.
@@ -180,7 +235,9 @@ fn stuck_thread(net: &Net, last: &Marking, steps: &[Step], thread: i64) -> Vec<B
 /// The atoms that differ between two letters, or all of them, with their value in the second.
 fn atom_values(property: &Property, before: u64, after: u64, all: bool) -> Vec<AtomValue> {
     let numbered = property.atoms().iter().enumerate();
-    let changed = numbered.filter(|(bit, _)| all || (before ^ after) >> bit & 1 == 1);
+    // Those without a text are pdnet's own.
+    let named = numbered.filter(|(_, atom)| !atom.text.is_empty());
+    let changed = named.filter(|(bit, _)| all || (before ^ after) >> bit & 1 == 1);
     changed.map(|(bit, atom)| AtomValue { text: atom.text.clone(), value: after >> bit & 1 == 1 }).collect()
 }
 

@@ -8,10 +8,11 @@
 use pdnet_source::{ColorChoice, Pos};
 
 use crate::layout::{base_name, count, cut, pad, width, wrap};
+use crate::model::Partner;
 use crate::report::Report;
 use crate::run::{Run, RunEnd, RunStep};
 use crate::style::{Style, paint};
-use crate::words::Weight;
+use crate::words::{Phrase, Weight};
 
 /// Narrower columns are not readable.
 const MIN_COLUMN: usize = 20;
@@ -71,7 +72,7 @@ impl Table<'_> {
                     line.push_str(&pad(&cut(name, width - 2), *width));
                 }
             }
-            Columns::Shared { names_width, .. } => line.push_str(&pad("thread", *names_width)),
+            Columns::Shared { names_width, .. } => line.push_str(&pad(self.run.threads.noun(), *names_width)),
         }
         let line = line.trim_end();
         self.out.push_str(&paint(self.color, Style::Bold, line));
@@ -109,13 +110,56 @@ impl Table<'_> {
         let mut where_to = String::new();
         if !continues {
             where_to = step.pos.map_or_else(String::new, |pos| short_place(self.report, pos));
-            let source = step.pos.map_or("", |pos| self.report.line_text(pos));
-            let source = if source.is_empty() { step.label.as_str() } else { source };
-            if !source.is_empty() {
-                lines.push((Style::Plain, cut(source, self.text_width())));
+            if step.statement.is_none() {
+                let source = step.pos.map_or("", |pos| self.report.line_text(pos));
+                let source = if source.is_empty() { step.label.as_str() } else { source };
+                if !source.is_empty() {
+                    lines.push((Style::Plain, cut(source, self.text_width())));
+                }
             }
         }
-        for phrase in &step.phrases {
+        // The statements of a model are shown one by one, also where they stand on one line.
+        lines.extend(step.statement.iter().map(|text| (Style::Plain, cut(text, self.text_width()))));
+        lines.extend(self.told(&step.phrases));
+        for atom in &step.atoms {
+            let text = format!("» {}: {} → {}", atom.text, !atom.value, atom.value);
+            let wrapped = wrap(&text, self.text_width() - 2).into_iter();
+            lines.extend(wrapped.map(|line| (Style::Logic, format!("  {line}"))));
+        }
+        // Of a rendezvous, the receiver's part stands beside the sender's, in its own column.
+        let beside: Vec<(Style, String)> =
+            step.partner.iter().flat_map(|partner| self.beside(partner)).collect();
+        let together = matches!(self.columns, Columns::EachThread { .. });
+        let n_rows = if together { lines.len().max(beside.len()) } else { lines.len() };
+        for row in 0..n_rows {
+            let (number, place) =
+                if row == 0 { (number.to_string(), where_to.as_str()) } else { (String::new(), "") };
+            let own = lines.get(row).map(|(style, text)| (step.thread, *style, text.as_str()));
+            let other = step.partner.as_ref().filter(|_| together).and_then(|partner| {
+                beside.get(row).map(|(style, text)| (partner.thread, *style, text.as_str()))
+            });
+            let names_thread = row == 0 && !continues;
+            let cells: Vec<_> = own.into_iter().chain(other).collect();
+            self.row(&number, place, names_thread, &cells);
+        }
+        if let Some(partner) = step.partner.as_ref().filter(|_| !together) {
+            for (row, (style, text)) in beside.iter().enumerate() {
+                self.row("", "", row == 0, &[(partner.thread, *style, text.as_str())]);
+            }
+        }
+    }
+
+    /// What the second process of a step does.
+    fn beside(&self, partner: &Partner) -> Vec<(Style, String)> {
+        let mut lines = vec![(Style::Plain, cut(&partner.statement, self.text_width()))];
+        lines.extend(self.told(&partner.phrases));
+        lines
+    }
+
+    /// Phrases as lines of a column.
+    fn told(&self, phrases: &[Phrase]) -> Vec<(Style, String)> {
+        let mut lines = Vec::new();
+        for phrase in phrases {
             let (mark, style) = match phrase.weight {
                 Weight::Action => ("", Style::Dim),
                 Weight::Read => ("", Style::Read),
@@ -123,21 +167,10 @@ impl Table<'_> {
                 Weight::Failure => ("✗ ", Style::Bad),
             };
             let text = format!("{mark}{}", phrase.text);
-            lines.extend(
-                wrap(&text, self.text_width() - 2).into_iter().map(|line| (style, format!("  {line}"))),
-            );
-        }
-        for atom in &step.atoms {
-            let text = format!("» {}: {} → {}", atom.text, !atom.value, atom.value);
             let wrapped = wrap(&text, self.text_width() - 2).into_iter();
-            lines.extend(wrapped.map(|line| (Style::Logic, format!("  {line}"))));
+            lines.extend(wrapped.map(|line| (style, format!("  {line}"))));
         }
-        for (row, (style, text)) in lines.iter().enumerate() {
-            let (number, place) =
-                if row == 0 { (number.to_string(), where_to.as_str()) } else { (String::new(), "") };
-            let names_thread = row == 0 && !continues;
-            self.row(&number, place, step.thread, names_thread, *style, text);
-        }
+        lines
     }
 
     /// The width of a text within its column.
@@ -148,21 +181,31 @@ impl Table<'_> {
         }
     }
 
-    fn row(&mut self, number: &str, place: &str, thread: i64, names_thread: bool, style: Style, text: &str) {
+    /// One line: texts in the columns of threads. Where all share a column, there is but one text.
+    fn row(&mut self, number: &str, place: &str, names_thread: bool, cells: &[(i64, Style, &str)]) {
         let gutter = format!("{number:>NUMBER_WIDTH$}  {}  ", pad(place, self.place_width));
-        let before = match &self.columns {
-            Columns::EachThread { threads, width } => {
-                let column = threads.iter().position(|&shown| shown == thread).unwrap_or(0);
-                " ".repeat(column * width)
-            }
-            Columns::Shared { names_width, .. } => {
-                let name = if names_thread { self.run.threads.heading(thread) } else { String::new() };
-                pad(&name, *names_width)
-            }
-        };
         self.out.push_str(&paint(self.color, Style::Dim, &gutter));
-        self.out.push_str(&before);
-        self.out.push_str(&paint(self.color, style, text.trim_end()));
+        let mut ordered: Vec<(usize, Style, &str)> = Vec::new();
+        for &(thread, style, text) in cells {
+            let start = match &self.columns {
+                Columns::EachThread { threads, width } => {
+                    threads.iter().position(|&shown| shown == thread).unwrap_or(0) * width
+                }
+                Columns::Shared { names_width, .. } => {
+                    let name = if names_thread { self.run.threads.heading(thread) } else { String::new() };
+                    self.out.push_str(&pad(&name, *names_width));
+                    0
+                }
+            };
+            ordered.push((start, style, text.trim_end()));
+        }
+        ordered.sort_by_key(|&(start, ..)| start);
+        let mut at = 0;
+        for (start, style, text) in ordered {
+            self.out.push_str(&" ".repeat(start.saturating_sub(at)));
+            self.out.push_str(&paint(self.color, style, text));
+            at = start + width(text);
+        }
         self.out.push('\n');
     }
 

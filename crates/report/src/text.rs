@@ -10,10 +10,12 @@ use crate::blocked::Blocked;
 use crate::layout::{count, human_bytes, wrap};
 use crate::report::{Answer, Origin, ProbeAnswer, PropertyResult, Report};
 use crate::run::{Run, RunEnd};
+use crate::standing::Standing;
 use crate::style::{Style, paint};
 use crate::table::{run_table, short_place};
 use crate::task::Agreement;
 use crate::threads::Threads;
+use crate::unreached::Unreached;
 
 /// The width of the text where nothing else is known.
 pub const DEFAULT_WIDTH: usize = 100;
@@ -43,6 +45,7 @@ pub fn result_text(report: &Report<'_>, options: TextOptions) -> String {
         writer.result(result);
     }
     writer.task();
+    writer.unreached();
     if !report.notes.is_empty() {
         writer.out.push('\n');
         for note in &report.notes {
@@ -100,6 +103,28 @@ impl Writer<'_> {
         }
     }
 
+    /// The statements of a model that no run executes.
+    fn unreached(&mut self) {
+        let Some(unreached) = &self.report.unreached else { return };
+        self.out.push('\n');
+        self.paragraph("", "statements that no run executes", Style::Bold);
+        let processes = match unreached {
+            Unreached::Known(processes) => processes,
+            Unreached::Unknown(reason) => {
+                self.paragraph("  ", &format!("not known: {reason}"), Style::Unsure);
+                return;
+            }
+        };
+        for process in processes {
+            self.paragraph("  ", &process.sentence(), Style::Plain);
+            for statement in &process.statements {
+                let place = statement.pos.map(|pos| format!("{}  ", short_place(self.report, pos)));
+                let text = format!("{}{}", place.unwrap_or_default(), statement.text);
+                self.paragraph("    ", &text, Style::Unsure);
+            }
+        }
+    }
+
     /// Lines of the whole width, each behind `indent`.
     fn paragraph(&mut self, indent: &str, text: &str, style: Style) {
         for line in wrap(text, self.options.width.saturating_sub(indent.len())) {
@@ -134,7 +159,7 @@ impl Writer<'_> {
         };
         self.paragraph("  ", &effort, Style::Dim);
         if let Answer::Violated(replay) = &result.answer {
-            let run = Run::new(self.report.net, result.property, replay);
+            let run = Run::new(self.report.net, self.report.legend, result.property, replay);
             self.run(result, &run);
         }
     }
@@ -146,8 +171,12 @@ impl Writer<'_> {
         if !atoms.is_empty() {
             self.paragraph("  ", &format!("at the start: {}", atoms.join("; ")), Style::Logic);
         }
-        let table = run_table(self.report, run, self.options.width, self.options.color);
-        self.out.push_str(&table);
+        if run.steps.is_empty() {
+            self.paragraph("  ", "no step is needed: it is so from the start", Style::Bad);
+        } else {
+            let table = run_table(self.report, run, self.options.width, self.options.color);
+            self.out.push_str(&table);
+        }
         self.end(run);
         if !run.finals.is_empty() {
             let values: Vec<String> =
@@ -173,6 +202,24 @@ impl Writer<'_> {
         }
     }
 
+    /// Where the processes of a model stand when none can move.
+    fn standstill(&mut self, run: &Run, processes: &[Standing]) {
+        if processes.is_empty() {
+            self.paragraph("  ", "all processes have ended: this state stays forever", Style::Bad);
+            return;
+        }
+        let is_valid = processes.iter().all(Standing::is_valid);
+        let head = if is_valid { "valid end state" } else { "invalid end state" };
+        let text = format!("{head}: no process can move, this state stays forever");
+        self.paragraph("  ", &text, Style::Bad);
+        for process in processes {
+            let at = process.pos.map(|pos| format!(" at {}", short_place(self.report, pos)));
+            let who = run.threads.describe(process.thread);
+            let text = format!("{who}{} {}", at.unwrap_or_default(), process.describe());
+            self.paragraph("    ", &text, Style::Plain);
+        }
+    }
+
     /// How the run goes on, in words.
     fn end(&mut self, run: &Run) {
         match &run.end {
@@ -186,6 +233,13 @@ impl Writer<'_> {
             RunEnd::Deadlock(blocked) => {
                 self.paragraph("  ", "deadlock: no thread can move, this state stays forever", Style::Bad);
                 self.blocked(run, blocked);
+            }
+            RunEnd::Standstill { processes, open_trace } => {
+                self.standstill(run, processes);
+                if *open_trace {
+                    let text = "the trace of the model has not come to its end";
+                    self.paragraph("  ", text, Style::Bad);
+                }
             }
             RunEnd::Stuck(blocked) => {
                 let text = "partial deadlock: a thread never moves again, whatever the others do";
@@ -216,6 +270,10 @@ impl Writer<'_> {
 
 /// Which fairness a verdict on a formula rests on.
 fn assumed(result: &PropertyResult<'_>) -> &'static str {
+    // A state from which no step leads is the same under every fairness.
+    if result.property.class == "no-deadlock" {
+        return "";
+    }
     match (&result.property.kind, result.fairness) {
         (
             PropertyKind::NeverFires(_)
@@ -260,7 +318,8 @@ pub(crate) fn fairness_finding(result: &PropertyResult<'_>, threads: &Threads) -
             format!("the property fails only by starving {names}: with --fair {fairness} it holds")
         }
         ProbeAnswer::Violated { .. } => {
-            format!("starving a thread is not the only reason: the property fails with --fair {fairness} too")
+            let noun = threads.noun();
+            format!("starving a {noun} is not the only reason: the property fails with --fair {fairness} too")
         }
         ProbeAnswer::Unknown(reason) => {
             format!("whether it fails only by starving {names} is not known: --fair {fairness} gave {reason}")

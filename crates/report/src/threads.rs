@@ -1,6 +1,7 @@
 //! Which function each thread of a run was started with.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use pdnet_check::Replay;
 use pdnet_net::{ArcData, Firing, Function, Net, Place, PlaceForm};
@@ -11,12 +12,14 @@ use crate::accesses::Binding;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads {
     functions: BTreeMap<i64, String>,
+    /// Whether they are called processes.
+    are_processes: bool,
 }
 
 impl Threads {
-    /// Follows the run: the initial tokens, then the creations.
-    pub(crate) fn of_run(net: &Net, replay: &Replay) -> Self {
-        let mut threads = Self::default();
+    /// Follows the run: the initial tokens, then the creations. In a model they are processes.
+    pub(crate) fn of_run(net: &Net, replay: &Replay, are_processes: bool) -> Self {
+        let mut threads = Self { are_processes, ..Self::default() };
         for place in net.places.indices().filter(|&place| net.is_frame_place(place)) {
             if let PlaceForm::Tokens { initial } = &net.places[place].form {
                 initial.iter().for_each(|token| threads.note(net, token[0], net.places[place].function));
@@ -32,8 +35,24 @@ impl Threads {
 
     fn note(&mut self, net: &Net, thread: i64, function: Option<Function>) {
         let name = function.map_or_else(|| "?".to_owned(), |function| net.functions[function].name.clone());
-        // The first token of a thread is that of its start function.
-        self.functions.entry(thread).or_insert(name);
+        let name = name.trim_matches(':');
+        match self.functions.entry(thread) {
+            // The first token of a thread is that of its start function.
+            Entry::Vacant(entry) => drop(entry.insert(name.to_owned())),
+            // The number of a process that has ended is given again.
+            Entry::Occupied(mut entry) => {
+                let known = entry.get_mut();
+                if self.are_processes && !known.split('/').any(|known| known == name) {
+                    known.push('/');
+                    known.push_str(name);
+                }
+            }
+        }
+    }
+
+    /// What one of them is called.
+    pub(crate) const fn noun(&self) -> &'static str {
+        if self.are_processes { "process" } else { "thread" }
     }
 
     /// The threads in the order of their numbers, each with its function.
@@ -48,7 +67,7 @@ impl Threads {
 
     /// `thread 1 (worker)`.
     pub(crate) fn describe(&self, thread: i64) -> String {
-        format!("thread {thread} ({})", self.function(thread))
+        format!("{} {thread} ({})", self.noun(), self.function(thread))
     }
 
     /// `main`, `1: worker`: the head of the thread's column.

@@ -63,7 +63,7 @@ pub fn violation_witness(
     frame: &WitnessFrame,
 ) -> Option<String> {
     let Answer::Violated(replay) = &result.answer else { return None };
-    let run = Run::new(report.net, result.property, replay);
+    let run = Run::new(report.net, report.legend, result.property, replay);
     let mut content = Content::new(report);
     content.run(&run);
     content.end(result, replay, &run);
@@ -280,7 +280,8 @@ impl<'a> Content<'a> {
                 }
                 None
             }
-            RunEnd::Failure | RunEnd::Ended => None,
+            // Models have no witnesses.
+            RunEnd::Failure | RunEnd::Ended | RunEnd::Standstill { .. } => None,
             RunEnd::Decided => forbidden_call(self.report.net, result, replay),
         };
         let main = || {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 
+use super::models::{self, Define};
+
 /// What is asked in a task; the kinds that pdnet has an option for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Kind {
@@ -20,6 +22,9 @@ pub(crate) enum Kind {
     /// A formula holds.
     #[value(name = "c-ltl")]
     Ltl,
+    /// A Promela model: a claim holds, or no assertion fails and no end state is invalid.
+    #[value(name = "promela")]
+    Promela,
     /// A property of a task definition; these do not stand in an index.
     #[value(name = "task")]
     Task,
@@ -33,6 +38,7 @@ impl Kind {
             Self::Race => "c-race",
             Self::Deadlock => "c-deadlock",
             Self::Ltl => "c-ltl",
+            Self::Promela => "promela",
             Self::Task => "task",
         }
     }
@@ -62,7 +68,16 @@ impl Task {
             Kind::Race => check("race"),
             Kind::Deadlock => check("deadlock"),
             Kind::Ltl => formula(),
+            Kind::Promela => models::question(&self.property),
             Kind::Task => vec!["--property".to_owned(), self.property.clone()],
+        }
+    }
+
+    /// The constants of the model that the task changes.
+    pub(crate) fn defines(&self) -> Vec<Define> {
+        match self.kind {
+            Kind::Promela => models::defines(&self.property),
+            Kind::Reach | Kind::Race | Kind::Deadlock | Kind::Ltl | Kind::Task => Vec::new(),
         }
     }
 }
@@ -103,7 +118,9 @@ pub(crate) fn parse(text: &str) -> anyhow::Result<Index> {
             *index.other_kinds.entry(fields[kind].to_owned()).or_default() += 1;
             continue;
         };
-        let expected = match fields[expected] {
+        // A remark may follow, such as the number of states.
+        let verdict = fields[expected].split_once(' ').map_or(fields[expected], |(verdict, _)| verdict);
+        let expected = match verdict {
             "true" => true,
             "false" => false,
             other => bail!("line {number}: `{other}` is expected, which is neither true nor false"),
@@ -128,7 +145,8 @@ mod tests {
         let text = "file\tkind\texpected\tproperty\tnote\n\
                     a.c\tc-ltl\ttrue\tGF\"x == 1\"\t-\n\
                     \n\
-                    b.pml\tpromela\ttrue states=3\tclaim p\t-\n\
+                    b.pml\tpromela\ttrue states=3\tLTL claim p\t-\n\
+                    b.dve\tdve\ttrue\t-\t-\n\
                     c.c\tc-deadlock\tfalse\tno deadlock\t\n";
         let index = parse(text).unwrap();
         let task = |kind, file: &str, property: &str, expected| Task {
@@ -139,9 +157,13 @@ mod tests {
         };
         assert_eq!(
             index.tasks,
-            [task(Kind::Ltl, "a.c", "GF\"x == 1\"", true), task(Kind::Deadlock, "c.c", "no deadlock", false)]
+            [
+                task(Kind::Ltl, "a.c", "GF\"x == 1\"", true),
+                task(Kind::Promela, "b.pml", "LTL claim p", true),
+                task(Kind::Deadlock, "c.c", "no deadlock", false)
+            ]
         );
-        assert_eq!(index.other_kinds, BTreeMap::from([("promela".to_owned(), 1)]));
+        assert_eq!(index.other_kinds, BTreeMap::from([("dve".to_owned(), 1)]));
     }
 
     #[test]
@@ -174,6 +196,7 @@ mod tests {
             (Kind::Race, "no-data-race", "--check race"),
             (Kind::Deadlock, "no deadlock", "--check deadlock"),
             (Kind::Ltl, "F(x == 1)", "--ltl F(x == 1)"),
+            (Kind::Promela, "LTL claim p", "--claim p"),
             (Kind::Task, "unreach-call", "--property unreach-call"),
         ] {
             let task = Task { kind, file: "a.c".into(), property: property.into(), expected: true };

@@ -1,9 +1,9 @@
 //! pdnet on each task, several at a time.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -11,10 +11,12 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use super::index::Task;
-use super::judge::{Class, End, Judgement, judge};
+use super::judge::{Class, Judgement, judge};
+use super::models::with_defines;
+use super::process::run_limited;
 
 /// How much longer than its limit pdnet may take before it is ended.
-const GRACE: Duration = Duration::from_secs(5);
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// A task that was done.
 #[derive(Clone, Debug)]
@@ -30,12 +32,12 @@ pub(crate) struct TaskResult {
 #[derive(Debug)]
 pub(crate) struct Runner {
     dir: PathBuf,
-    binary: PathBuf,
-    timeout: u64,
-    memory: String,
-    extra: Vec<String>,
-    /// What pdnet prints goes to files here. A pipe would be kept open by a preprocessor that outlives it.
-    scratch: PathBuf,
+    pub(crate) binary: PathBuf,
+    pub(crate) timeout: u64,
+    pub(crate) memory: String,
+    pub(crate) extra: Vec<String>,
+    /// What pdnet prints goes to files here, and changed models.
+    pub(crate) scratch: PathBuf,
 }
 
 impl Drop for Runner {
@@ -103,8 +105,8 @@ impl Runner {
     }
 
     /// The arguments of pdnet.
-    fn arguments(&self, task: &Task) -> Vec<String> {
-        let mut arguments = vec!["check".to_owned(), self.dir.join(&task.file).display().to_string()];
+    fn arguments(&self, task: &Task, file: &Path) -> Vec<String> {
+        let mut arguments = vec!["check".to_owned(), file.display().to_string()];
         arguments.extend(task.question());
         arguments.extend(["--timeout".into(), format!("{}s", self.timeout)]);
         arguments.extend(["--memory".into(), self.memory.clone()]);
@@ -113,40 +115,37 @@ impl Runner {
     }
 
     fn run(&self, task: &Task, number: usize) -> anyhow::Result<TaskResult> {
-        let arguments = self.arguments(task);
-        let out_path = self.scratch.join(format!("{number}.out"));
-        let err_path = self.scratch.join(format!("{number}.err"));
-        let start = Instant::now();
-        let mut child = Command::new(&self.binary)
-            .args(&arguments)
-            .args(["--format", "json", "--progress", "never", "--color", "never"])
-            .stdin(Stdio::null())
-            .stdout(File::create(&out_path)?)
-            .stderr(File::create(&err_path)?)
-            .spawn()
-            .with_context(|| format!("cannot start {}", self.binary.display()))?;
+        let file = self.model_file(task, &number.to_string())?;
+        let arguments = self.arguments(task, &file);
+        let mut command = Command::new(&self.binary);
+        command.args(&arguments).args(["--format", "json", "--progress", "never", "--color", "never"]);
         let limit = Duration::from_secs(self.timeout) + GRACE;
-        let mut pause = Duration::from_millis(1);
-        let end = loop {
-            if let Some(status) = child.try_wait()? {
-                break status.code().map_or_else(|| End::Signal(status.to_string()), End::Exit);
-            }
-            if start.elapsed() >= limit {
-                child.kill()?;
-                child.wait()?;
-                break End::Killed;
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(50));
-        };
-        let seconds = start.elapsed().as_secs_f64();
-        let read = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let judgement = judge(task.expected, &end, &read(&out_path)?, &read(&err_path)?);
-        fs::remove_file(&out_path)?;
-        fs::remove_file(&err_path)?;
+        let ended = run_limited(&mut command, limit, &self.scratch, &number.to_string())?;
+        let judgement = judge(task.expected, &ended.end, &ended.stdout, &ended.stderr);
         let words = std::iter::once(self.binary.display().to_string()).chain(arguments);
         let command = words.map(|word| quote(&word)).collect::<Vec<_>>().join(" ");
-        Ok(TaskResult { task: task.clone(), judgement, seconds, command })
+        Ok(TaskResult { task: task.clone(), judgement, seconds: ended.seconds, command })
+    }
+
+    /// The file of a task as it is in the corpus.
+    pub(crate) fn source(&self, task: &Task) -> PathBuf {
+        self.dir.join(&task.file)
+    }
+
+    /// The file of a task; a copy with other constants where the task says so.
+    pub(crate) fn model_file(&self, task: &Task, copy: &str) -> anyhow::Result<PathBuf> {
+        let file = self.source(task);
+        let defines = task.defines();
+        if defines.is_empty() {
+            return Ok(file);
+        }
+        let text = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let text = with_defines(&String::from_utf8_lossy(&text), &defines)
+            .with_context(|| format!("in {}", file.display()))?;
+        let name = file.file_name().context("a task without a file")?.to_string_lossy().into_owned();
+        let path = self.scratch.join(format!("{copy}-{name}"));
+        fs::write(&path, text)?;
+        Ok(path)
     }
 }
 

@@ -53,15 +53,35 @@ impl<'m> Lower<'m> {
                 }
             }
             ExprKind::Run(..) | ExprKind::Enabled(_) | ExprKind::PcValue(_) | ExprKind::Timeout => {
-                self.error(
-                    "unsupported-in-claim",
-                    "this cannot be asked of a state",
-                    expr.span,
-                    "not in this version",
-                );
+                self.refuse_question(expr);
                 NetExpr::Const(0)
             }
         }
+    }
+
+    /// Complains about what a claim or formula cannot ask, and says what it could ask instead.
+    fn refuse_question(&mut self, expr: &Expr) {
+        let (what, why, help) = match expr.kind {
+            ExprKind::Enabled(_) => (
+                "enabled",
+                "whether a process can move is no part of a state",
+                "ask for the condition that it waits for, or where it stands: `P[pid]@label`",
+            ),
+            ExprKind::PcValue(_) => (
+                "pc_value",
+                "SPIN's numbers of control states are not known",
+                "give the statement a label and ask for `P[pid]@label`",
+            ),
+            ExprKind::Timeout => (
+                "timeout",
+                "whether anything can move is no part of a state",
+                "where nothing can move is found by `--check deadlock`",
+            ),
+            _ => ("run", "it would change the state", "start processes in a proctype or `init`"),
+        };
+        let message = format!("`{what}` cannot be asked in a claim or formula");
+        let error = pdnet_source::Diagnostic::error("unsupported-in-claim", message);
+        self.errors.push(error.at(expr.span, why).help(help));
     }
 
     /// The process that is meant: the one that is named, or the first one of the proctype.

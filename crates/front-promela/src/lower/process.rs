@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use pdnet_base::IndexVec;
 use pdnet_net::{
     Action, Base, BinaryOp as NetOp, Bound, Expr as NetExpr, Fault, Place as NetPlace, PlaceKind,
-    TransitionBuilder,
 };
 use pdnet_source::Span;
 
 use super::graph::{Move, Node, NodeKind};
 use super::statement::is_run;
-use super::step::{Step, int_op};
+use super::step::{Made, Step, int_op};
 use super::{Home, Lower};
 use crate::tree::{Expr, ExprKind, Proc, StmtKind};
 use crate::walk::{expressions, walk};
@@ -89,8 +88,8 @@ impl<'m> Lower<'m> {
                 let youngest = end.is_youngest();
                 end.require(youngest);
                 end.end_process();
-                let builder = end.finish();
-                self.push(builder, span, (id, None));
+                let made = end.finish();
+                self.push(made, span, (id, None));
             }
             NodeKind::Else
             | NodeKind::Goto(_)
@@ -105,7 +104,7 @@ impl<'m> Lower<'m> {
         }
     }
 
-    fn end_label(&self, proc: Proc) -> String {
+    pub(super) fn end_label(&self, proc: Proc) -> String {
         format!("end of {}", self.model.procs[proc].name)
     }
 
@@ -198,16 +197,22 @@ impl<'m> Lower<'m> {
         let faults = kinds_of(&step);
         if !step.is_impossible() {
             end(&mut step);
-            let builder = finish_as(step.finish(), rank, timeout);
-            self.push(builder, span, (id, None));
+            let made = finish_as(step.finish(), rank, timeout);
+            self.push(made, span, (id, None));
         }
         for fault in faults {
             let mut step = self.begin(place, Action::Fault(fault), &label);
             step.timeout = timeout;
             let kept = step.guard_len();
             body(&mut step);
-            let builder = finish_as(step.finish_fault(fault, kept), rank, timeout);
-            self.push(builder, span, (id, None));
+            let made = finish_as(step.finish_fault(fault, kept), rank, timeout);
+            self.push(made, span, (id, None));
+        }
+        let mut step = self.begin(place, Action::AssertFail, &label);
+        step.timeout = timeout;
+        body(&mut step);
+        if let Some(made) = step.finish_mismatch() {
+            self.push(finish_as(made, rank, timeout), span, (id, None));
         }
     }
 
@@ -223,8 +228,8 @@ impl<'m> Lower<'m> {
         if step.is_impossible() {
             return;
         }
-        let builder = step.finish();
-        self.push(finish_as(builder, rank, false), span, (id, None));
+        let made = step.finish();
+        self.push(finish_as(made, rank, false), span, (id, None));
     }
 
     /// The step that meets the bound on processes.
@@ -234,8 +239,8 @@ impl<'m> Lower<'m> {
         let label = self.text(span);
         let mut step = self.begin(place, Action::Bound(Bound::Threads), &label);
         let is_full = step.is_full();
-        let builder = step.finish_without_effect(is_full);
-        self.push(builder, span, (id, None));
+        let made = step.finish_without_effect(is_full);
+        self.push(made, span, (id, None));
     }
 
     pub(super) fn span_and_id(&self, proc: Proc, node: Node) -> (Span, u32) {
@@ -243,9 +248,11 @@ impl<'m> Lower<'m> {
         (data.span, data.id)
     }
 
-    pub(super) fn push(&mut self, builder: TransitionBuilder, span: Span, ids: (u32, Option<u32>)) {
+    pub(super) fn push(&mut self, made: Made, span: Span, ids: (u32, Option<u32>)) {
         let pos = self.pos(span);
-        builder.at(pos).finish(&mut self.net);
+        made.builder.at(pos).finish(&mut self.net);
+        self.words.push(made.words);
+        self.executed.push(made.covers.into_iter().chain([ids.0]).chain(ids.1).collect());
         self.spin_ids.push(ids);
     }
 
@@ -263,7 +270,11 @@ impl<'m> Lower<'m> {
             let (after, reached) = self.follow(proc, first.target);
             let statements = self.statements(proc, first.node, &reached);
             let before: Vec<Node> = moves[..number].iter().map(|step| step.node).collect();
+            let text = self.texts(proc, first.node, &reached);
+            let covers = self.covers(proc, first.node, &reached);
             let body = |step: &mut Step<'_, 'm>| {
+                step.text.clone_from(&text);
+                step.covers.clone_from(&covers);
                 for &node in &before {
                     let executable = step.executable(node);
                     step.require(NetExpr::logical_not(executable.condition));
@@ -324,30 +335,36 @@ impl<'m> Lower<'m> {
                 let mut step = Step::new(self, proc, from, Action::AssertFail, &label);
                 let value = step.value(condition);
                 step.require(NetExpr::logical_not(value));
-                let builder = step.finish();
-                self.push(builder, span, (id, None));
+                let made = step.finish();
+                self.push(made, span, (id, None));
             }
             let mut step = self.inner_step(proc, from, action, &label, &statements);
+            step.text = self.texts(proc, first.node, &reached);
+            step.covers = self.covers(proc, first.node, &reached);
             always |= step.guard_len() == 0;
             let faults = kinds_of(&step);
             match goes_on {
                 Some(after) => step.stay_inside(after),
                 None => step.leave_inside(whole),
             }
-            let builder = step.finish();
-            self.push(builder, span, (id, None));
+            let made = step.finish();
+            self.push(made, span, (id, None));
             for fault in faults {
                 let step = self.inner_step(proc, from, Action::Fault(fault), &label, &statements);
-                let builder = step.finish_fault(fault, 0);
-                self.push(builder, span, (id, None));
+                let made = step.finish_fault(fault, 0);
+                self.push(made, span, (id, None));
+            }
+            let step = self.inner_step(proc, from, Action::AssertFail, &label, &statements);
+            if let Some(made) = step.finish_mismatch() {
+                self.push(made, span, (id, None));
             }
         }
         if !always {
             let (span, id) = self.span_and_id(proc, node);
             let label = format!("`{}` blocks inside of d_step", self.text(span));
             let step = Step::new(self, proc, from, Action::AssertFail, &label);
-            let builder = step.finish().rank(BLOCKED_RANK);
-            self.push(builder, span, (id, None));
+            let made = step.finish().rank(BLOCKED_RANK);
+            self.push(made, span, (id, None));
         }
     }
 
@@ -426,6 +443,23 @@ impl<'m> Lower<'m> {
                 _ => None,
             })
             .collect()
+    }
+
+    /// The statements that one step of a `d_step` executes, for people.
+    fn texts(&self, proc: Proc, first: Node, passed: &[Node]) -> String {
+        let shape = &self.graphs[proc].shape;
+        let is_statement = |node: &&Node| {
+            let kind = shape.nodes[**node].kind;
+            matches!(kind, NodeKind::Basic(_) | NodeKind::Else | NodeKind::Goto(_) | NodeKind::Leave(_))
+        };
+        let nodes = std::iter::once(&first).chain(passed).filter(is_statement);
+        nodes.map(|&node| self.text(shape.nodes[node].span)).collect::<Vec<_>>().join("; ")
+    }
+
+    /// SPIN's numbers of the statements that one step of a `d_step` executes.
+    fn covers(&self, proc: Proc, first: Node, passed: &[Node]) -> Vec<u32> {
+        let shape = &self.graphs[proc].shape;
+        std::iter::once(&first).chain(passed).map(|&node| shape.nodes[node].id).collect()
     }
 
     /// Where the `d_step` goes on, if it does.
@@ -565,9 +599,9 @@ fn kinds_of(step: &Step<'_, '_>) -> Vec<Fault> {
     kinds
 }
 
-fn finish_as(builder: TransitionBuilder, rank: u8, timeout: bool) -> TransitionBuilder {
-    let builder = builder.rank(rank);
-    if timeout { builder.late() } else { builder }
+fn finish_as(made: Made, rank: u8, timeout: bool) -> Made {
+    let made = made.rank(rank);
+    if timeout { made.late() } else { made }
 }
 
 /// What a statement is to the net.

@@ -1,5 +1,6 @@
 //! Statements as steps: when they can be executed, and what they do.
 
+use pdnet_net::legend::Deed;
 use pdnet_net::{BinaryOp as NetOp, Expr as NetExpr};
 
 use super::channels::field_type;
@@ -111,8 +112,12 @@ impl<'m> Step<'_, 'm> {
                 }
             }
             StmtKind::Assign(place, value) => {
-                let value = self.value(value);
-                self.assign(place, value);
+                let number = self.value(value);
+                self.assign(place, number);
+                // Only an increment of a variable that nobody reads: which number it makes is not known.
+                if self.is_lost(value) {
+                    self.deeds.pop();
+                }
             }
             StmtKind::Send { channel, args, sorted } => {
                 let accesses = self.accesses(channel);
@@ -126,8 +131,8 @@ impl<'m> Step<'_, 'm> {
                 let value = self.value(expr);
                 self.require(NetExpr::truth(value));
             }
-            StmtKind::Print { .. }
-            | StmtKind::If(_)
+            StmtKind::Print { format, args } => self.note_print(format, args),
+            StmtKind::If(_)
             | StmtKind::Do(_)
             | StmtKind::Block(_)
             | StmtKind::Atomic(_)
@@ -157,6 +162,10 @@ impl<'m> Step<'_, 'm> {
         let can = self.can_send(accesses);
         self.require(can.clone());
         let values: Vec<NetExpr> = self.under(can, |step| args.iter().map(|arg| step.value(arg)).collect());
+        let buffers = self.buffers(accesses);
+        let message = self.message(&buffers, &values);
+        self.deeds.push(Deed::Send(message));
+        self.event(true, &buffers, &values);
         for access in accesses {
             let data = self.lower.channels.classes[access.class].clone();
             let Some(len_place) = data.len else { continue };
@@ -217,7 +226,7 @@ impl<'m> Step<'_, 'm> {
     }
 
     fn receive(&mut self, accesses: &[Access], args: &'m [ReceiveArg], random: bool, keep: bool) {
-        let buffers: Vec<&Access> = accesses.iter().filter(|access| self.capacity(access) > 0).collect();
+        let buffers = self.buffers(accesses);
         let mut can = NetExpr::Const(0);
         let mut slots = Vec::new();
         for access in &buffers {
@@ -235,12 +244,22 @@ impl<'m> Step<'_, 'm> {
             }
             fields.push(value);
         }
+        let message = self.message(&buffers, &fields);
+        self.deeds.push(if keep { Deed::Peek(message) } else { Deed::Receive(message) });
+        if !keep {
+            self.event(false, &buffers, &fields);
+        }
         if !keep {
             for (access, slot) in buffers.iter().zip(&slots) {
                 self.remove(access, slot);
             }
         }
         self.store_fields(args, fields);
+    }
+
+    /// The channels with buffers among these.
+    fn buffers(&self, accesses: &[Access]) -> Vec<Access> {
+        accesses.iter().filter(|access| self.capacity(access) > 0).cloned().collect()
     }
 
     /// Assigns the fields of a message, one after the other.

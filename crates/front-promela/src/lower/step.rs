@@ -4,6 +4,7 @@
 //! transition. Arcs are all at once: a step here remembers what it has written, and a read behind a write is the value
 //! that was written.
 
+use pdnet_net::legend::{Deed, PartnerWords, StepWords};
 use pdnet_net::{
     Action, ArcData, Base, BinaryOp, Expr, Fault, IntType, Place, Scope, TransitionBuilder, Var as NetVar,
 };
@@ -46,6 +47,38 @@ pub(super) struct Step<'a, 'm> {
     pub(super) timeout: bool,
     /// New processes: where they begin, and their numbers.
     tokens: Vec<(Place, Vec<Expr>)>,
+    /// What it does, for people.
+    pub(super) deeds: Vec<Deed>,
+    /// Its statements, for people.
+    pub(super) text: String,
+    /// When a message is not as the trace of the model says.
+    pub(super) mismatch: Expr,
+    /// That in words.
+    pub(super) mismatch_words: Option<Deed>,
+    /// SPIN's numbers of statements that it executes beside its own.
+    pub(super) covers: Vec<u32>,
+    /// The second process that moves, for people.
+    pub(super) partner_words: Option<PartnerWords>,
+}
+
+/// A finished transition, with the words for it.
+pub(super) struct Made {
+    pub(super) builder: TransitionBuilder,
+    /// SPIN's numbers of statements that it executes beside its own.
+    pub(super) covers: Vec<u32>,
+    pub(super) words: StepWords,
+}
+
+impl Made {
+    /// With a rank.
+    pub(super) fn rank(self, rank: u8) -> Self {
+        Self { builder: self.builder.rank(rank), ..self }
+    }
+
+    /// As a late step.
+    pub(super) fn late(self) -> Self {
+        Self { builder: self.builder.late(), ..self }
+    }
 }
 
 impl<'a, 'm> Step<'a, 'm> {
@@ -65,6 +98,12 @@ impl<'a, 'm> Step<'a, 'm> {
             path: Vec::new(),
             timeout: false,
             tokens: Vec::new(),
+            deeds: Vec::new(),
+            text: label.to_owned(),
+            mismatch: Expr::Const(0),
+            mismatch_words: None,
+            covers: Vec::new(),
+            partner_words: None,
         }
     }
 
@@ -181,10 +220,12 @@ impl<'a, 'm> Step<'a, 'm> {
     }
 
     /// The builder with guard and arcs, for a step that goes on. What goes wrong is excluded.
-    pub(super) fn finish(mut self) -> TransitionBuilder {
+    pub(super) fn finish(mut self) -> Made {
         for (_, condition) in self.faults.clone() {
             self.require(Expr::logical_not(condition));
         }
+        let mismatch = std::mem::replace(&mut self.mismatch, Expr::Const(0));
+        self.require(Expr::logical_not(mismatch));
         for condition in std::mem::take(&mut self.guard) {
             self.builder.guard(condition);
         }
@@ -195,27 +236,61 @@ impl<'a, 'm> Step<'a, 'm> {
         for (place, token) in std::mem::take(&mut self.tokens) {
             self.builder.arc(ArcData::Put { place, token });
         }
-        self.builder
+        let words = StepWords { text: self.text, deeds: self.deeds, partner: self.partner_words };
+        Made { builder: self.builder, covers: self.covers, words }
     }
 
     /// The builder of a step that is not followed, such as a fault: it has the guard and no effect. The caller gives the
     /// condition under which it happens.
-    pub(super) fn finish_without_effect(mut self, condition: Expr) -> TransitionBuilder {
+    pub(super) fn finish_without_effect(mut self, condition: Expr) -> Made {
         for part in std::mem::take(&mut self.guard) {
             self.builder.guard(part);
         }
         self.builder.guard(condition);
-        self.builder
+        let words = StepWords { text: self.text, deeds: Vec::new(), partner: None };
+        Made { builder: self.builder, covers: self.covers, words }
     }
 
     /// The builder of the step in which this goes wrong. Of the guard only the first `kept` parts count: what goes wrong
     /// does so before it is known whether the statement can be executed.
-    pub(super) fn finish_fault(mut self, fault: Fault, kept: usize) -> TransitionBuilder {
+    pub(super) fn finish_fault(mut self, fault: Fault, kept: usize) -> Made {
         self.guard.truncate(kept);
         let conditions = self.faults.iter().filter(|(found, _)| *found == fault);
         let condition =
             conditions.fold(Expr::Const(0), |any, (_, condition)| Expr::either(any, condition.clone()));
         self.finish_without_effect(condition)
+    }
+
+    /// The builder of the step in which a message is not as the trace says; none where there is no such step.
+    pub(super) fn finish_mismatch(mut self) -> Option<Made> {
+        let mismatch = std::mem::replace(&mut self.mismatch, Expr::Const(0));
+        if mismatch == Expr::Const(0) || self.is_impossible() {
+            return None;
+        }
+        for (_, condition) in self.faults.clone() {
+            self.require(Expr::logical_not(condition));
+        }
+        let deeds = self.deeds.drain(..).chain(self.mismatch_words.take()).collect();
+        let partner = self.partner_words.take();
+        let mut made = self.finish_without_effect(mismatch);
+        (made.words.deeds, made.words.partner) = (deeds, partner);
+        Some(made)
+    }
+
+    /// An expression of this step, a copy of `original` with further reads, over the marking in place of those.
+    pub(super) fn without_new_reads(&self, original: &Self, value: &Expr) -> Expr {
+        let new = &self.reads[original.reads.len()..];
+        value.replace_vars(&|var| {
+            let found = new.iter().find(|(_, _, _, read)| *read == Expr::Var(var));
+            match found {
+                // Its key may rest on a new read itself.
+                Some((place, key, ..)) => {
+                    let key = key.iter().map(|part| self.without_new_reads(original, part));
+                    Expr::Cell(*place, key.collect())
+                }
+                None => Expr::Var(var),
+            }
+        })
     }
 
     /// How many parts the guard has so far.

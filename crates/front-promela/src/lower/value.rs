@@ -181,10 +181,14 @@ impl<'m> Step<'_, 'm> {
         match &self.lower.homes[place.var] {
             Home::Cells(cells) | Home::Shared(cells) => {
                 let key = self.key(place);
+                self.note_assign(place, &value);
                 self.store(*cells, key, value, None);
             }
             // Nobody reads it, but the index may be wrong.
-            Home::Nowhere => drop(self.key(place)),
+            Home::Nowhere => {
+                drop(self.key(place));
+                self.note_assign(place, &value);
+            }
             Home::Channel(_) => {}
         }
     }
@@ -212,12 +216,6 @@ impl<'m> Step<'_, 'm> {
             instance = plus(own, instance);
         }
         Access { class, instance: plus(instance, NetExpr::Const(i64::from(first))), when: None }
-    }
-
-    /// The number of a channel.
-    fn channel_number(&self, access: &Access) -> NetExpr {
-        let base = self.lower.channels.classes[access.class].base;
-        plus(access.instance.clone(), NetExpr::Const(base))
     }
 
     /// The channels that an expression can denote. A fault where it is none.
@@ -347,6 +345,7 @@ impl<'m> Step<'_, 'm> {
         self.require_room();
         let number = self.load(self.lower.count, Vec::new(), None);
         let values: Vec<NetExpr> = args.iter().map(|arg| self.value(arg)).collect();
+        self.note_start(proc, &number, &values);
         let child = super::step::Actor { thread: number.clone(), depth: NetExpr::Const(0), proc };
         let parent = std::mem::replace(&mut self.actor, child);
         let params = &self.lower.model.procs[proc].params;
@@ -455,7 +454,7 @@ impl<'m> Step<'_, 'm> {
 }
 
 /// The value of the first whose condition holds.
-fn choose(options: Vec<(NetExpr, NetExpr)>) -> NetExpr {
+pub(super) fn choose(options: Vec<(NetExpr, NetExpr)>) -> NetExpr {
     options
         .into_iter()
         .rev()

@@ -89,10 +89,9 @@ impl Parser {
 
     /// A quote that is not closed hides what stands behind it, so that nothing else that could be said is sure.
     fn refuse_open_quotes(&mut self) -> bool {
-        let quotes = self
-            .tokens
-            .iter()
-            .filter(|token| token.kind == Kind::Stray && token.text.starts_with(['"', '\'', '$']));
+        let quotes = self.tokens.iter().filter(|token| {
+            token.kind == Kind::Stray && (token.text.starts_with(['"', '\'', '$']) || &*token.text == "/*")
+        });
         let found: Vec<Diagnostic> = quotes.map(stray).collect();
         let any = !found.is_empty();
         found.into_iter().for_each(|diagnostic| self.report(diagnostic));

@@ -145,6 +145,8 @@ impl Program {
             probes,
         };
         Report {
+            legend: None,
+            unreached: None,
             version: "0.0.0",
             input: self.net.name.clone(),
             net: &self.net,
