@@ -121,8 +121,11 @@ impl Counter<'_> {
         let memory = format!("-DMEMLIM={}", mebibytes(&self.runner.memory)?);
         let options = ["-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-DCOLLAPSE", "-DVECTORSZ=65536", &memory];
         let mut compiler = Command::new("gcc");
-        compiler.current_dir(&folder).args(["-O2", "-w"]).args(options).args(["-o", "pan", "pan.c"]);
+        compiler.current_dir(&folder).args(["-O1", "-w"]).args(options).args(["-o", "pan", "pan.c"]);
         let compiled = self.run(&mut compiler)?;
+        if compiled.end == End::Killed {
+            return Ok(Count::Open("SPIN: time limit of the compiler".to_owned()));
+        }
         ensure!(compiled.end == End::Exit(0), "gcc cannot compile pan.c: {}", first_line(&compiled));
         let mut count = Count::Open("SPIN was not run".to_owned());
         for depth in DEPTHS {
