@@ -92,6 +92,8 @@ pub struct Stats {
     pub states: u64,
     /// Those of them in which no thread is in an atomic section, where they were counted.
     pub states_outside: Option<u64>,
+    /// Those of them from which only the steps of some threads were followed, where they were counted.
+    pub states_reduced: Option<u64>,
     /// Steps between them.
     pub transitions: u64,
     /// Wall-clock time.

@@ -92,6 +92,7 @@ impl<'a> Budget<'a> {
         Stats {
             states: last.states,
             states_outside: None,
+            states_reduced: None,
             transitions: last.transitions,
             seconds: search.start.elapsed().as_secs_f64(),
             peak_memory_bytes: self.peak_memory.max(last.memory_bytes),

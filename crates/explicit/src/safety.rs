@@ -30,6 +30,8 @@ pub(crate) struct Safety<'a> {
     n_transitions: u64,
     /// Stored states in which a thread is in an atomic section.
     n_inside: u64,
+    /// States from which only the steps of some threads were followed.
+    n_partial: u64,
 }
 
 impl<'a> Safety<'a> {
@@ -64,6 +66,7 @@ impl<'a> Safety<'a> {
             parents: Parents::default(),
             n_transitions: 0,
             n_inside: 0,
+            n_partial: 0,
         }
     }
 
@@ -73,6 +76,7 @@ impl<'a> Safety<'a> {
         let stopped = self.explore(budget).err();
         let mut stats = budget.stats(&search, &self.progress(self.parents.len()));
         stats.states_outside = Some(stats.states - self.n_inside);
+        stats.states_reduced = Some(self.n_partial);
         let rest = match stopped {
             None => self.goals.notes.verdict(self.model.net),
             Some(reason) => Verdict::Unknown(reason),
@@ -203,6 +207,7 @@ impl<'a> Safety<'a> {
         let put_in = put_in(store, parent, parents, n_inside, budget);
         let stop = stop.or(put_in.err());
         self.n_transitions += n_steps;
+        self.n_partial += u64::from(self.stepper.is_partial());
         match (result, stop) {
             (Err(error), _) => Err(StopReason::Unsupported(error.0)),
             (Ok(()), Some(reason)) => Err(reason),

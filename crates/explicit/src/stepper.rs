@@ -82,6 +82,11 @@ impl<'a> Stepper<'a> {
         self.successors.current()
     }
 
+    /// Whether steps of some threads were not shown for the current state.
+    pub(crate) const fn is_partial(&self) -> bool {
+        self.successors.is_partial()
+    }
+
     /// A data race of the current state.
     pub(crate) fn race(&mut self, races: &mut Races) -> Option<Race> {
         self.successors.race(races)

@@ -161,6 +161,7 @@ impl Content {
             stats: Stats {
                 states: self.stats.states,
                 states_outside: None,
+                states_reduced: None,
                 transitions: self.stats.transitions,
                 seconds: time.as_secs_f64(),
                 peak_memory_bytes: self.stats.peak_memory_bytes,
@@ -228,6 +229,7 @@ mod tests {
         let stats = Stats {
             states: 7,
             states_outside: None,
+            states_reduced: None,
             transitions: 9,
             seconds: 0.000_003,
             peak_memory_bytes: 12,

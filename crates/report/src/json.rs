@@ -306,6 +306,9 @@ struct StatsObject {
     /// Those in which nobody is in an atomic sequence, where they were counted: what SPIN calls states.
     #[serde(skip_serializing_if = "Option::is_none")]
     states_outside_atomic: Option<u64>,
+    /// Those from which only the steps of some threads were followed, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states_reduced: Option<u64>,
     transitions: u64,
     seconds: f64,
     peak_memory_bytes: u64,
@@ -479,6 +482,7 @@ fn result_of<'a>(report: &'a Report<'_>, result: &'a PropertyResult<'_>) -> Resu
         cached: result.origin == Origin::Cache,
         stats: StatsObject {
             states: result.stats.states,
+            states_reduced: result.stats.states_reduced.filter(|&n| n != 0),
             states_outside_atomic: result.stats.states_outside.filter(|&n| n != result.stats.states),
             transitions: result.stats.transitions,
             seconds: result.stats.seconds,

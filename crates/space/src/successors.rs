@@ -86,6 +86,8 @@ pub struct Successors<'c> {
     pub(crate) ahead: Option<State>,
     /// Some firing was shown.
     has_shown: bool,
+    /// The steps of some threads were left out of the last expansion.
+    is_partial: bool,
     /// For what comes at once after a step.
     pub(crate) inner: Option<Box<Self>>,
     pub(crate) sequence: Sequence,
@@ -106,6 +108,7 @@ impl<'c> Successors<'c> {
             plans: Plans::new(),
             ahead: None,
             has_shown: false,
+            is_partial: false,
             inner: None,
             sequence: Sequence::default(),
         }
@@ -115,6 +118,12 @@ impl<'c> Successors<'c> {
     #[must_use]
     pub const fn current(&self) -> &State {
         &self.current
+    }
+
+    /// Whether the last expansion left out steps of some threads, enabled or not.
+    #[must_use]
+    pub const fn is_partial(&self) -> bool {
+        self.is_partial
     }
 
     /// The state to be expanded, to be loaded from a store.
@@ -175,10 +184,12 @@ impl<'c> Successors<'c> {
         let mut movable = self.movable();
         let all = movable;
         self.has_shown = false;
+        self.is_partial = false;
         if let Some(stubborn) = stubborn
             && movable.len() > 1
             && self.expand_first(stubborn, &mut movable, visit)?
         {
+            self.is_partial = true;
             return ControlFlow::Continue(());
         }
         let visit = &mut |step: &Step<'_>, state: &State| visit(step, state).control;

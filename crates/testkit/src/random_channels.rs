@@ -19,7 +19,9 @@ pub fn random_channels(rng: &mut Rng) -> String {
     text += "chan h = [1] of { chan };\n";
     let provided = if rng.chance(10) { " provided (x < 2)" } else { "" };
     let _ = writeln!(text, "proctype node(chan in, out; byte n){provided}\n{{\n\tbyte i;\n\tchan c = out;");
-    let mut writer = Writer { rng, text, in_loop: false };
+    // Formulas look at who is in an atomic sequence, where there are some, and then see all steps.
+    let has_atomic = rng.chance(50);
+    let mut writer = Writer { rng, text, in_loop: false, has_atomic };
     let n_statements = 1 + writer.rng.below(4);
     writer.statements(n_statements, 0);
     writer.text += "}\n";
@@ -31,6 +33,7 @@ struct Writer<'a> {
     rng: &'a mut Rng,
     text: String,
     in_loop: bool,
+    has_atomic: bool,
 }
 
 impl Writer<'_> {
@@ -39,7 +42,7 @@ impl Writer<'_> {
         let n_nodes = 2 + self.rng.below(2);
         let is_ring = self.rng.chance(60);
         self.text += "init\n{\n";
-        let is_atomic = self.rng.chance(80);
+        let is_atomic = self.has_atomic && self.rng.chance(80);
         self.text += if is_atomic { "\tatomic {\n" } else { "\tbyte i;\n" };
         for node in 0..n_nodes {
             let (from, to) = match is_ring {
@@ -70,7 +73,7 @@ impl Writer<'_> {
         match self.rng.below(10) {
             0 if depth < 2 => self.choice(depth, false),
             1 if depth < 2 && !self.in_loop => self.choice(depth, true),
-            2 if depth < 2 => {
+            2 if depth < 2 && self.has_atomic => {
                 self.text += "\tatomic {\n";
                 let count = 1 + self.rng.below(3);
                 self.statements(count, 2);
@@ -89,6 +92,16 @@ impl Writer<'_> {
             _ => {
                 let simple = self.simple();
                 self.line(&simple);
+                if simple.contains("?i") && self.rng.chance(50) {
+                    // What arrives, and in which order, is what steps can get wrong.
+                    let condition = match self.rng.below(4) {
+                        0 => "i != 0",
+                        1 => "i != 1",
+                        2 => "i != n",
+                        _ => "i == x",
+                    };
+                    self.line(&format!("assert({condition})"));
+                }
             }
         }
     }
@@ -127,7 +140,7 @@ impl Writer<'_> {
     fn exchange(&mut self) -> String {
         let value = self.rng.below(2);
         match self.rng.below(14) {
-            0..4 => format!("out!{}", self.rng.pick(&["0", "1", "i", "x", "n"])),
+            0..4 => format!("out!{}", self.rng.pick(&["0", "1", "i", "x", "n", "n"])),
             4..8 => "in?i".to_owned(),
             8 => format!("in?{value}"),
             9 => format!("c!{value}"),

@@ -37,6 +37,7 @@ impl Engine for Reference {
         let stats = Stats {
             states: n_markings as u64,
             states_outside: None,
+            states_reduced: None,
             transitions: n_edges as u64,
             seconds: start.elapsed().as_secs_f64(),
             peak_memory_bytes: 0,

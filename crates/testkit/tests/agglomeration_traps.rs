@@ -189,6 +189,17 @@ int main() { pthread_t t; pthread_create(&t, 0, thr0, 0);
   pthread_join(t, 0); __pdnet_assert(x != 4); return 0; }
 ";
 
+/// One region becomes one step, which leaves the lock as it was; the other one cannot, and must be seen in both orders.
+const TWO_REGIONS: &str = "
+int x; pthread_mutex_t m; pthread_mutex_t n;
+void *thr0(void *arg) { pthread_mutex_lock(&m); x = 1; pthread_mutex_unlock(&m); return 0; }
+void *thr1(void *arg) { pthread_mutex_lock(&n); pthread_mutex_unlock(&n); return 0; }
+int main() { pthread_t t; pthread_t u; int l;
+  pthread_create(&t, 0, thr0, 0); pthread_create(&u, 0, thr1, 0);
+  pthread_mutex_lock(&m); pthread_mutex_lock(&n); l = x; pthread_mutex_unlock(&n); pthread_mutex_unlock(&m);
+  __pdnet_assert(l == SIGNAL); return 0; }
+";
+
 use Class::{Holds, Violated};
 use Fairness::{None, Strong, Weak};
 
@@ -230,6 +241,8 @@ const TRAPS: &[Trap] = &[
     trap("a broadcast in the middle wakes both", WAITERS, "deadlock broadcast", None, Holds),
     trap("a place that an atom looks at", PLACES, "G !at(thr0, HERE)", None, Violated),
     trap("frames of the same function", RECURSION, "assert", None, Violated),
+    trap("a region behind another one", TWO_REGIONS, "assert 0", None, Violated),
+    trap("a region before another one", TWO_REGIONS, "assert 1", None, Violated),
     trap("a call right after a thread was started", CALLED_BESIDE, "assert", None, Violated),
 ];
 
@@ -255,8 +268,11 @@ fn traps_are_avoided() {
 }
 
 fn walk(trap: &Trap) -> Result<(), String> {
-    let signal =
-        if trap.question.ends_with("broadcast") { "pthread_cond_broadcast" } else { "pthread_cond_signal" };
+    let signal = match trap.question.split(' ').nth(1) {
+        Some("broadcast") => "pthread_cond_broadcast",
+        Some(value @ ("0" | "1")) => value,
+        _ => "pthread_cond_signal",
+    };
     let program = trap.program.replace("SIGNAL", signal);
     let (net, properties) = asked(&program, &[ask(trap.question)], &LowerOptions::default())?;
     let single = class_of(&answers(PLAIN, &net, &properties, trap.fairness, 100_000)[0].verdict);

@@ -129,6 +129,7 @@ impl Program {
         let stats = Stats {
             states: 12,
             states_outside: None,
+            states_reduced: None,
             transitions: 20,
             seconds: 0.25,
             peak_memory_bytes: 3 << 20,
