@@ -377,6 +377,17 @@ pub(crate) struct AtomizeArgs {
     /// What it looks at is not merged: locals and labels of processes.
     #[arg(long, value_name = "FORMULA")]
     pub(crate) ltl: Vec<String>,
+    /// An `ltl` block or `never` claim that will be asked of the model; repeatable. All of them where none is named.
+    ///
+    /// What only the others look at can be merged.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) claim: Vec<String>,
+    /// The fairness that will be assumed: `weak` is that of `pan -f`.
+    ///
+    /// It matters only where the model has formulas, claims, or labels `accept` or `progress`. With `none`, steps for
+    /// which other processes wait are merged too.
+    #[arg(long, value_enum, default_value_t = SpinFairness::Weak, value_name = "FAIRNESS")]
+    pub(crate) fair: SpinFairness,
     /// Take it that the `never` claims of the model do not count steps.
     ///
     /// Without this, nothing is merged in a model that has some.
@@ -393,8 +404,11 @@ pub(crate) struct AtomizeArgs {
     /// Define a macro; repeatable. Verify the result with the same definitions.
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     pub(crate) defines: Vec<String>,
+    /// How to print the report. With `json` and without `-o`, the model is a part of it.
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text, value_name = "FORMAT")]
+    pub(crate) format: ReportFormat,
     /// Print no report.
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "format")]
     pub(crate) quiet: bool,
 }
 
@@ -431,6 +445,20 @@ pub(crate) enum Fair {
     None,
     Weak,
     Strong,
+}
+
+/// The fairness that SPIN knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SpinFairness {
+    None,
+    Weak,
+}
+
+/// How a report is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    Text,
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -12,6 +12,11 @@
 //! | `pre.rs` | statements that wait for the next step |
 //! | `guard.rs` | choices that nobody else can change |
 //! | `channel.rs` | who uses a channel, and whether there is always room |
+//! | `instances.rs` | which processes there are, and which channels they have |
+//! | `tokens.rs` | what processes take and give back |
+//! | `repeat.rs` | loops that are sure to end |
+//! | `order.rs` | what a merged sequence costs SPIN's partial order reduction |
+//! | `swap.rs` | assignments that come behind a statement that waits |
 //! | `region.rs` | the shape of a merged sequence; selections |
 //! | `facts.rs` | what is asked of the whole model |
 //! | `plan.rs` | goes through the proctypes and picks sequences |
@@ -29,12 +34,17 @@ mod edit;
 mod facts;
 mod file;
 mod guard;
+mod instances;
 mod local;
+mod order;
 mod plan;
 mod post;
 mod pre;
 mod region;
+mod repeat;
 mod report;
+mod swap;
+mod tokens;
 
 use pdnet_base::FxHashSet;
 use pdnet_source::{Diagnostic, File, SourceMap, Span};
@@ -47,15 +57,20 @@ use plan::Planner;
 
 pub use file::atomize_file;
 pub use region::Rule;
+pub use report::shown_statement;
 
 /// What to do beside the default.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct AtomizeOptions {
+    /// The `ltl` blocks and `never` claims that will be asked of the model, by name; all of them where none is named.
+    pub claims: Vec<String>,
     /// Take it that the `never` claims of the model do not count steps.
     pub trust_claims: bool,
     /// Merge local steps also with a following step that waits for others, such as a condition on globals. That is as
     /// right as the rest; it makes fewer states without partial order reduction, and often more with it.
     pub before_waits: bool,
+    /// Weak fairness will not be asked for (`pan -f`). It matters only where cycles are looked for.
+    pub no_fairness: bool,
 }
 
 /// A model with fewer interleavings.
@@ -80,8 +95,10 @@ pub struct Merged {
     pub process: String,
     /// From the first statement to the last.
     pub span: Span,
-    /// The statements and their rules.
+    /// The statements and their rules, in the order in which they are executed now.
     pub rules: Vec<(Span, Rule)>,
+    /// How many local assignments at the front now come behind the statement after them.
+    pub exchanged: usize,
 }
 
 /// A statement that could not be merged with those before it.
@@ -107,6 +124,11 @@ pub enum ChannelFact {
         /// Whether it is about receiving.
         receives: bool,
     },
+    /// A lock or counter is only ever taken, and given back by who has taken it.
+    GivenBack {
+        /// The variable.
+        variable: String,
+    },
     /// There is room for all messages that are ever sent.
     Sufficient {
         /// The channel.
@@ -130,10 +152,10 @@ pub fn atomize(
     file: File,
     loaded: &Loaded,
     formulas: &[&LtlBlock],
-    options: AtomizeOptions,
+    options: &AtomizeOptions,
     reload: &mut dyn FnMut(&str) -> Result<Model, Vec<Diagnostic>>,
 ) -> Result<Atomized, Vec<Diagnostic>> {
-    let model = &loaded.model;
+    let model = &asked(&loaded.model, &options.claims);
     let text = map.file(file).text.clone();
     let unchanged = |reason: String| Atomized {
         text: text.clone(),
@@ -145,12 +167,11 @@ pub fn atomize(
     if let Some(reason) = obstacle(model, formulas, &loaded.warnings, options.trust_claims) {
         return Ok(unchanged(reason));
     }
-    let facts = Facts::new(model, formulas);
+    let facts = Facts::new(model, formulas, options.no_fairness);
     if facts.channels.else_beside_rendezvous {
         return Ok(unchanged("an `else` or `unless` asks whether a rendezvous is possible".to_owned()));
     }
-    let original = dump(model);
-    if dump(&reload(&text)?) != original {
+    if dump(&reload(&text)?) != dump(&loaded.model) {
         return Ok(unchanged("the text does not say the same when it is read again".to_owned()));
     }
     let planner = Planner { facts: &facts, file, text: &text, before_waits: options.before_waits };
@@ -158,8 +179,11 @@ pub fn atomize(
     let n_changes = everything.n_changes;
     let mut fits = |chosen: &FxHashSet<usize>| {
         let plan = planner.plan(&|change| chosen.contains(&change));
-        let model = reload(&apply(&text, &plan.insertions)).ok()?;
-        (dump(&model) == dump(&plan.model)).then_some(plan)
+        let model = reload(&apply(&text, &plan.edits)).ok()?;
+        let mut expected = plan.model.clone();
+        expected.formulas.clone_from(&loaded.model.formulas);
+        expected.claims.clone_from(&loaded.model.claims);
+        (dump(&model) == dump(&expected)).then_some(plan)
     };
     let all: FxHashSet<usize> = (0..n_changes).collect();
     let plan = match fits(&all) {
@@ -182,12 +206,26 @@ pub fn atomize(
         }
     };
     let mut channels = plan.promises;
-    for (var, messages, capacity) in facts.channels.roomy(model) {
+    for (var, messages, capacity) in facts.channels.roomy() {
         let channel = model.vars[var].name.clone();
         channels.push(ChannelFact::Sufficient { channel, messages, capacity });
     }
+    channels.extend(facts.tokens.resources.iter().map(|&var| {
+        let variable = model.vars[var].name.clone();
+        ChannelFact::GivenBack { variable }
+    }));
     let merged = plan.merged.into_iter().map(|(_, merged)| merged).collect();
-    Ok(Atomized { text: apply(&text, &plan.insertions), merged, kept: plan.kept, channels, obstacle: None })
+    Ok(Atomized { text: apply(&text, &plan.edits), merged, kept: plan.kept, channels, obstacle: None })
+}
+
+/// The model with only those formulas and claims that are asked for.
+fn asked(model: &Model, claims: &[String]) -> Model {
+    let mut model = model.clone();
+    if !claims.is_empty() {
+        model.formulas.retain(|block| claims.contains(&block.name));
+        model.claims.retain(|claim| claims.contains(&claim.name));
+    }
+    model
 }
 
 /// The word of a promise.

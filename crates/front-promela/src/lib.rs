@@ -30,7 +30,9 @@ mod preprocess;
 pub mod tree;
 mod walk;
 
-pub use atomize::{AtomizeOptions, Atomized, ChannelFact, Kept, Merged, Rule, atomize, atomize_file};
+pub use atomize::{
+    AtomizeOptions, Atomized, ChannelFact, Kept, Merged, Rule, atomize, atomize_file, shown_statement,
+};
 pub use claim::{ClaimAutomaton, claim_automaton};
 pub use dump::{dump, dump_expr};
 pub use load::{Loaded, Options, load, load_text, parse_formula};

@@ -137,3 +137,58 @@ pub(crate) fn written(statement: &StmtKind) -> Vec<&Place> {
         | StmtKind::Print { .. } => Vec::new(),
     }
 }
+
+/// Whether two places are written alike, wherever they stand.
+pub(crate) fn same_place(one: &Place, other: &Place) -> bool {
+    one.var == other.var && all_same(&one.indices, &other.indices)
+}
+
+/// Whether two expressions are written alike, wherever they stand.
+pub(crate) fn same_expr(one: &Expr, other: &Expr) -> bool {
+    match (&one.kind, &other.kind) {
+        (ExprKind::Const(one), ExprKind::Const(other)) => one == other,
+        (ExprKind::Load(one), ExprKind::Load(other)) => same_place(one, other),
+        (ExprKind::Unary(op, one), ExprKind::Unary(other_op, other)) => {
+            op == other_op && same_expr(one, other)
+        }
+        (ExprKind::Binary(op, left, right), ExprKind::Binary(other_op, other_left, other_right)) => {
+            op == other_op && same_expr(left, other_left) && same_expr(right, other_right)
+        }
+        (ExprKind::If(c, t, e), ExprKind::If(other_c, other_t, other_e)) => {
+            same_expr(c, other_c) && same_expr(t, other_t) && same_expr(e, other_e)
+        }
+        (ExprKind::Query(query, one), ExprKind::Query(other_query, other)) => {
+            query == other_query && same_expr(one, other)
+        }
+        (ExprKind::Pid, ExprKind::Pid)
+        | (ExprKind::ProcessCount, ExprKind::ProcessCount)
+        | (ExprKind::Last, ExprKind::Last)
+        | (ExprKind::NonProgress, ExprKind::NonProgress)
+        | (ExprKind::Timeout, ExprKind::Timeout) => true,
+        // What starts a process, or looks into another one, is never taken for the same.
+        (
+            ExprKind::Const(_)
+            | ExprKind::Load(_)
+            | ExprKind::Pid
+            | ExprKind::ProcessCount
+            | ExprKind::Last
+            | ExprKind::NonProgress
+            | ExprKind::Timeout
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::If(..)
+            | ExprKind::Run(..)
+            | ExprKind::Query(..)
+            | ExprKind::Poll { .. }
+            | ExprKind::Enabled(_)
+            | ExprKind::PcValue(_)
+            | ExprKind::Remote { .. }
+            | ExprKind::At { .. },
+            _,
+        ) => false,
+    }
+}
+
+fn all_same(some: &[Expr], others: &[Expr]) -> bool {
+    some.len() == others.len() && some.iter().zip(others).all(|(one, other)| same_expr(one, other))
+}

@@ -25,6 +25,7 @@
 //! | `slicing` | what slicing did, as values |
 //! | `slice_words` | why something is kept, in words |
 //! | `slice_text`, `slice_json`, `slice_dot` | a slice: the program with marks and reasons, and drawings |
+//! | `atomize_json` | what `pdnet atomize` did, as JSON |
 //! | `cache_entry` | an answer as a file, to be used again |
 //! | `timings` | how long the parts of the way took |
 //! | `automaton_text` | an automaton for people |
@@ -33,6 +34,7 @@
 
 mod accesses;
 mod advice;
+mod atomize_json;
 mod automaton_text;
 mod blocked;
 mod cache_entry;
@@ -63,6 +65,9 @@ mod values;
 mod witness;
 mod words;
 
+pub use atomize_json::{
+    ATOMIZE_SCHEMA, AtomizeReport, ChannelNote, MergedSequence, SourcePlace, StatementNote, atomize_json,
+};
 pub use automaton_text::automaton_text;
 pub use cache_entry::CacheEntry;
 pub use json::{RESULT_SCHEMA, result_json};

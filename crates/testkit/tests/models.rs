@@ -599,7 +599,10 @@ fn spin_says_the_same_of_models() {
             continue;
         }
         // SPIN would make 255 processes.
-        let Some((fails, states)) = answers(&model) else { continue };
+        let Some((fails, _)) = answers(&model) else { continue };
+        // A variable that only the formula looks at is a part of the state here, and not in SPIN's run without it.
+        let unasked = modelled(&text, "true").unwrap_or_else(|error| panic!("{}\n{error}", context()));
+        let Some((_, states)) = answers(&unasked) else { continue };
         let options = ["-DSAFETY", "-DNOREDUCE"];
         let runs = spin.verify(&text, &["-o3"], &options, &[&["-E"], &["-A"], &["-c0"]]);
         if matches!(&runs, Err(error) if error.output.contains("max search depth too small")) {

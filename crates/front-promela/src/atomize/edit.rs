@@ -2,24 +2,36 @@
 
 use pdnet_source::{File, Span};
 
-/// Something to put in.
+/// Something to put in, in the place of what stands there.
 #[derive(Clone, Debug)]
-pub(super) struct Insertion {
-    pub(super) at: u32,
-    pub(super) text: String,
+pub(super) struct Edit {
+    start: u32,
+    end: u32,
+    text: String,
 }
 
-/// The text with the insertions made. Several at one place come in the order given.
-pub(super) fn apply(text: &str, insertions: &[Insertion]) -> String {
-    let mut sorted: Vec<&Insertion> = insertions.iter().collect();
-    sorted.sort_by_key(|insertion| insertion.at);
+impl Edit {
+    /// Puts a text in.
+    pub(super) fn insert(at: u32, text: impl Into<String>) -> Self {
+        Self { start: at, end: at, text: text.into() }
+    }
+
+    /// Puts a text in the place of another.
+    pub(super) fn replace(span: Span, text: impl Into<String>) -> Self {
+        Self { start: span.start, end: span.end, text: text.into() }
+    }
+}
+
+/// The text with the edits made. Several at one place come in the order given.
+pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
+    let mut sorted: Vec<&Edit> = edits.iter().collect();
+    sorted.sort_by_key(|edit| edit.start);
     let mut out = String::with_capacity(text.len() + 16 * sorted.len());
     let mut from = 0usize;
-    for insertion in sorted {
-        let to = insertion.at as usize;
-        out.push_str(&text[from..to]);
-        out.push_str(&insertion.text);
-        from = to;
+    for edit in sorted {
+        out.push_str(&text[from..edit.start as usize]);
+        out.push_str(&edit.text);
+        from = edit.end as usize;
     }
     out.push_str(&text[from..]);
     out

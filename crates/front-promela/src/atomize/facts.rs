@@ -4,7 +4,10 @@ use pdnet_base::{FxHashSet, IndexVec};
 use pdnet_source::Diagnostic;
 
 use super::channel::Channels;
-use crate::tree::{Expr, ExprKind, Label, LtlBlock, Model, Proc, Scope, Sequence, Stmt, StmtKind, Var};
+use super::tokens::Tokens;
+use crate::tree::{
+    ExclusiveKind, Expr, ExprKind, Label, LtlBlock, Model, Proc, Scope, Sequence, Stmt, StmtKind, Var,
+};
 use crate::walk::{each_expr, parts, walk, walk_statements, written};
 
 /// What is known about a model.
@@ -20,23 +23,35 @@ pub(super) struct Facts<'m> {
     pub(super) targets: IndexVec<Proc, FxHashSet<Label>>,
     /// Labels inside of an `atomic` or `d_step`.
     pub(super) sheltered: IndexVec<Proc, FxHashSet<Label>>,
+    /// What processes take and give back.
+    pub(super) tokens: Tokens,
     /// What is known about channels.
-    pub(super) channels: Channels,
+    pub(super) channels: Channels<'m>,
+    /// The `xr` and `xs` that are put in.
+    pub(super) promises: Vec<(Proc, ExclusiveKind, Var)>,
+    /// Cycles are looked for, perhaps those that are weakly fair.
+    pub(super) keeps_fairness: bool,
 }
 
 impl<'m> Facts<'m> {
     /// Looks at a model and the formulas that are asked of it.
-    pub(super) fn new(model: &'m Model, formulas: &[&'m LtlBlock]) -> Self {
+    pub(super) fn new(model: &'m Model, formulas: &[&'m LtlBlock], no_fairness: bool) -> Self {
         let n_procs = model.procs.len();
+        let looked_at = looked_at(model, formulas);
+        let private = private_variables(model, &looked_at);
+        let tokens = Tokens::new(model, &private, &looked_at);
+        let channels = Channels::new(model, formulas, &tokens);
         let mut facts = Self {
             model,
-            private: IndexVec::filled(true, model.vars.len()),
+            private,
             observed: IndexVec::filled(FxHashSet::default(), n_procs),
             targets: IndexVec::filled(FxHashSet::default(), n_procs),
             sheltered: IndexVec::filled(FxHashSet::default(), n_procs),
-            channels: Channels::new(model, formulas),
+            tokens,
+            promises: channels.promises(),
+            channels,
+            keeps_fairness: false,
         };
-        facts.find_private(formulas);
         for (proc, data) in model.procs.iter_enumerated() {
             for (label, found) in data.labels.iter_enumerated() {
                 if found.name.starts_with("accept") || found.name.starts_with("progress") {
@@ -64,6 +79,11 @@ impl<'m> Facts<'m> {
                 | StmtKind::Print { .. } => {}
             });
         }
+        let has_cycles = !model.formulas.is_empty()
+            || !formulas.is_empty()
+            || !model.claims.is_empty()
+            || facts.observed.iter().any(|labels| !labels.is_empty());
+        facts.keeps_fairness = has_cycles && !no_fairness;
         each_outside_expr(model, formulas, &mut |expr| match &expr.kind {
             ExprKind::At { proc, label, .. } => {
                 facts.observed[*proc].insert(*label);
@@ -87,43 +107,49 @@ impl<'m> Facts<'m> {
         });
         facts
     }
+}
 
-    /// A global is as good as local where it is never assigned, or where one process alone uses it and no formula,
-    /// claim or `provided` looks at it.
-    fn find_private(&mut self, formulas: &[&'m LtlBlock]) {
-        let model = self.model;
-        let mut assigned: IndexVec<Var, bool> = IndexVec::filled(false, model.vars.len());
-        let mut users: IndexVec<Var, Vec<Proc>> = IndexVec::filled(Vec::new(), model.vars.len());
-        for (proc, data) in model.procs.iter_enumerated() {
-            walk_statements(&data.body, &mut |stmt| {
-                for place in written(&stmt.kind) {
-                    assigned[place.var] = true;
+/// The globals that formulas, claims and `provided` look at.
+fn looked_at(model: &Model, formulas: &[&LtlBlock]) -> FxHashSet<Var> {
+    let mut looked_at: FxHashSet<Var> = FxHashSet::default();
+    each_outside_expr(model, formulas, &mut |expr| {
+        if let ExprKind::Load(place) = &expr.kind {
+            looked_at.insert(place.var);
+        }
+    });
+    looked_at
+}
+
+/// The variables that are nobody else's business. A global is as good as local where it is never assigned, or where one
+/// process alone uses it and no formula, claim or `provided` looks at it.
+fn private_variables(model: &Model, looked_at: &FxHashSet<Var>) -> IndexVec<Var, bool> {
+    let mut assigned: IndexVec<Var, bool> = IndexVec::filled(false, model.vars.len());
+    let mut users: IndexVec<Var, Vec<Proc>> = IndexVec::filled(Vec::new(), model.vars.len());
+    for (proc, data) in model.procs.iter_enumerated() {
+        walk_statements(&data.body, &mut |stmt| {
+            for place in written(&stmt.kind) {
+                assigned[place.var] = true;
+                users[place.var].push(proc);
+            }
+            each_expr(stmt, &mut |expr| {
+                if let ExprKind::Load(place) = &expr.kind {
                     users[place.var].push(proc);
                 }
-                each_expr(stmt, &mut |expr| {
-                    if let ExprKind::Load(place) = &expr.kind {
-                        users[place.var].push(proc);
-                    }
-                });
             });
-        }
-        let mut looked_at: FxHashSet<Var> = FxHashSet::default();
-        each_outside_expr(model, formulas, &mut |expr| {
-            if let ExprKind::Load(place) = &expr.kind {
-                looked_at.insert(place.var);
-            }
         });
-        for (var, data) in model.vars.iter_enumerated() {
-            let one_user = match users[var].as_slice() {
-                [] => true,
-                [first, rest @ ..] => rest.iter().all(|user| user == first) && is_single(model, *first),
-            };
-            self.private[var] = match data.scope {
-                Scope::Local(_) => true,
-                Scope::Global => !assigned[var] || one_user && !looked_at.contains(&var),
-            };
-        }
     }
+    let mut private = IndexVec::filled(true, model.vars.len());
+    for (var, data) in model.vars.iter_enumerated() {
+        let one_user = match users[var].as_slice() {
+            [] => true,
+            [first, rest @ ..] => rest.iter().all(|user| user == first) && is_single(model, *first),
+        };
+        private[var] = match data.scope {
+            Scope::Local(_) => true,
+            Scope::Global => !assigned[var] || one_user && !looked_at.contains(&var),
+        };
+    }
+    private
 }
 
 /// Calls a function for the expressions outside of processes' statements: formulas, claims, `provided`.
@@ -217,6 +243,12 @@ pub(super) fn obstacle(
     }
     if warnings.iter().any(|warning| warning.id == "ignored-priority") {
         return Some("processes have priorities, which a longer step would change".to_owned());
+    }
+    if let Some(data) = model.procs.iter().find(|data| data.deterministic) {
+        return Some(format!(
+            "`{}` is a D_proctype, which takes the first alternative that is possible",
+            data.name
+        ));
     }
     let mut found: Option<&str> = None;
     let mut look = |expr: &Expr| match &expr.kind {

@@ -19,7 +19,7 @@ pub fn atomize_file(
     path: &Path,
     options: &Options,
     formulas: &[String],
-    atomize_options: AtomizeOptions,
+    atomize_options: &AtomizeOptions,
 ) -> Result<(File, Atomized, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut loaded = load(map, path, options)?;
     let Some(file) = map.find(&path.display().to_string()) else {
@@ -28,6 +28,7 @@ pub fn atomize_file(
             format!("there is no file `{}`", path.display()),
         )]);
     };
+    check_claims(&loaded.model, &atomize_options.claims)?;
     let mut blocks: Vec<LtlBlock> = Vec::new();
     for (number, formula) in formulas.iter().enumerate() {
         let name = format!("--ltl {}", number + 1);
@@ -44,6 +45,23 @@ pub fn atomize_file(
     let mut reload = |text: &str| read_again(path, options, text);
     let atomized = atomize(map, file, &loaded, &blocks, atomize_options, &mut reload)?;
     Ok((file, atomized, loaded.warnings))
+}
+
+/// Complains about claims that the model does not have.
+fn check_claims(model: &Model, claims: &[String]) -> Result<(), Vec<Diagnostic>> {
+    let formulas = model.formulas.iter().map(|block| block.name.as_str());
+    let names: Vec<&str> = formulas.chain(model.claims.iter().map(|claim| claim.name.as_str())).collect();
+    let unknown = claims.iter().filter(|claim| !names.contains(&claim.as_str()));
+    let errors: Vec<Diagnostic> = unknown
+        .map(|claim| {
+            let error = Diagnostic::error("unknown-claim", format!("the model has no claim `{claim}`"));
+            match names.is_empty() {
+                true => error.help("it has no `ltl` block and no `never` claim"),
+                false => error.help(format!("its claims: {}", names.join(", "))),
+            }
+        })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 /// Reads a changed text as the file was read: with the same macros and folders.

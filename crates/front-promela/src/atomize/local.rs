@@ -5,32 +5,41 @@
 //! the paper, a global that one process alone uses is local too. What others do does not depend on a local statement
 //! of this process, and the statement does not depend on what they do, so that the two can change places.
 
+use pdnet_base::IndexVec;
+
 use super::facts::Facts;
-use crate::tree::{Expr, ExprKind, Place, Stmt, StmtKind};
+use crate::tree::{Expr, ExprKind, Place, Stmt, StmtKind, Var};
+
+/// Whether a value depends only on what no other process changes. `private` are the variables of which that is so.
+pub(super) fn is_local_expr(private: &IndexVec<Var, bool>, expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Const(_) | ExprKind::Pid => true,
+        ExprKind::Load(place) => {
+            private[place.var] && place.indices.iter().all(|index| is_local_expr(private, index))
+        }
+        ExprKind::Unary(_, inner) => is_local_expr(private, inner),
+        ExprKind::Binary(_, left, right) => is_local_expr(private, left) && is_local_expr(private, right),
+        ExprKind::If(condition, then, otherwise) => {
+            [condition, then, otherwise].into_iter().all(|part| is_local_expr(private, part))
+        }
+        ExprKind::ProcessCount
+        | ExprKind::Last
+        | ExprKind::NonProgress
+        | ExprKind::Timeout
+        | ExprKind::Run(..)
+        | ExprKind::Query(..)
+        | ExprKind::Poll { .. }
+        | ExprKind::Enabled(_)
+        | ExprKind::PcValue(_)
+        | ExprKind::Remote { .. }
+        | ExprKind::At { .. } => false,
+    }
+}
 
 impl Facts<'_> {
     /// Whether a value depends only on what no other process changes.
     pub(super) fn is_local_expr(&self, expr: &Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Const(_) | ExprKind::Pid => true,
-            ExprKind::Load(place) => self.is_local_place(place),
-            ExprKind::Unary(_, inner) => self.is_local_expr(inner),
-            ExprKind::Binary(_, left, right) => self.is_local_expr(left) && self.is_local_expr(right),
-            ExprKind::If(condition, then, otherwise) => {
-                [condition, then, otherwise].into_iter().all(|part| self.is_local_expr(part))
-            }
-            ExprKind::ProcessCount
-            | ExprKind::Last
-            | ExprKind::NonProgress
-            | ExprKind::Timeout
-            | ExprKind::Run(..)
-            | ExprKind::Query(..)
-            | ExprKind::Poll { .. }
-            | ExprKind::Enabled(_)
-            | ExprKind::PcValue(_)
-            | ExprKind::Remote { .. }
-            | ExprKind::At { .. } => false,
-        }
+        is_local_expr(&self.private, expr)
     }
 
     /// Whether a variable, and the way to its element, are nobody else's business.

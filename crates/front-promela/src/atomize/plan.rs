@@ -3,18 +3,20 @@
 use pdnet_base::{FxHashSet, Idx as _};
 use pdnet_source::{File, Span};
 
-use super::edit::{Insertion, is_editable};
-use super::facts::Facts;
+use super::edit::{Edit, is_editable};
+use super::facts::{Facts, has_jumps};
+use super::post::is_true;
 use super::region::{Obstacle, Phase, Position, Walker, labels_before};
 use super::{ChannelFact, Kept, Merged, promise_word};
 use crate::tree::{
     Choice, Exclusive, ExclusiveKind, Model, Place, Proc, ProcData, Scope, Sequence, Stmt, StmtKind,
 };
+use crate::walk::walk_statements;
 
 /// What is to be done.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) insertions: Vec<Insertion>,
+    pub(super) edits: Vec<Edit>,
     /// The model as it should be afterwards.
     pub(super) model: Model,
     /// The changes that are made, by number.
@@ -54,13 +56,16 @@ struct Around<'a> {
     end_observed: bool,
     /// The alternative that it is the body of.
     choice: Option<&'a Choice>,
-    /// Other alternatives may be possible at the same time.
-    choosing: bool,
+    /// There are other alternatives beside that one.
+    has_rivals: bool,
+    /// It is the body of a proctype without jumps: each statement is executed once at most.
+    straight: bool,
 }
 
 /// A sequence of statements to merge.
 struct Region {
     end: usize,
+    n_exchanged: usize,
     rules: Vec<(Span, super::Rule)>,
 }
 
@@ -76,7 +81,7 @@ impl Planner<'_, '_> {
     pub(super) fn plan(&self, accept: &dyn Fn(usize) -> bool) -> Plan {
         let model = self.facts.model;
         let plan = Plan {
-            insertions: Vec::new(),
+            edits: Vec::new(),
             model: model.clone(),
             merged: Vec::new(),
             kept: Vec::new(),
@@ -91,7 +96,13 @@ impl Planner<'_, '_> {
                 work.keep(data.span, "`provided` can stop the process anywhere".to_owned());
                 continue;
             }
-            let around = Around { start_observed: false, end_observed: false, choice: None, choosing: false };
+            let around = Around {
+                start_observed: false,
+                end_observed: false,
+                choice: None,
+                has_rivals: false,
+                straight: !has_jumps(&data.body),
+            };
             let body = work.sequence(&data.body, around);
             work.plan.model.procs[proc].body = body;
         }
@@ -117,7 +128,7 @@ impl Work<'_, '_, '_> {
     /// Puts in `xr` and `xs` where they are true and not said yet.
     fn promises(&mut self) {
         let facts = self.planner.facts;
-        for (proc, kind, var) in facts.channels.promises(facts.model) {
+        for (proc, kind, var) in facts.promises.iter().copied() {
             self.proc = proc;
             let Some(first) = self.data().body.first() else { continue };
             let label = first.labels.first().map(|&label| self.data().labels[label].span);
@@ -130,7 +141,7 @@ impl Work<'_, '_, '_> {
             }
             let channel = facts.model.vars[var].name.clone();
             let text = format!("{} {channel}; ", promise_word(kind));
-            self.plan.insertions.push(Insertion { at: at.start, text });
+            self.plan.edits.push(Edit::insert(at.start, text));
             let place = Place { var, indices: Vec::new(), span: at };
             self.plan.model.procs[proc].exclusive.push(Exclusive { kind, place });
             let process = self.data().name.clone();
@@ -160,14 +171,22 @@ impl Work<'_, '_, '_> {
         let mut at = 0;
         while let Some(stmt) = sequence.get(at) {
             let start_observed = (at == 0 && around.start_observed) || self.is_observed(stmt);
-            if let Some(region) = self.region(sequence, at, start_observed, around) {
+            let n_exchanged =
+                if around.straight { self.planner.facts.exchangeable(self.proc, sequence, at) } else { 0 };
+            let n_kept = self.plan.kept.len();
+            let mut region = self.region(sequence, at, n_exchanged, start_observed, around);
+            if region.is_none() && n_exchanged > 0 {
+                self.plan.kept.truncate(n_kept);
+                region = self.region(sequence, at, 0, start_observed, around);
+            }
+            if let Some(region) = region {
                 let inner = &sequence[at..region.end];
                 if self.next_change() {
-                    out.push(self.merge(inner, region.rules));
+                    out.push(self.merge(inner, region));
                 } else {
                     out.extend_from_slice(inner);
                 }
-                at = region.end;
+                at += inner.len();
                 continue;
             }
             let end_observed = match sequence.get(at + 1) {
@@ -193,7 +212,8 @@ impl Work<'_, '_, '_> {
             StmtKind::If(choices) => StmtKind::If(self.choices(choices, start_observed, end_observed)),
             StmtKind::Do(choices) => StmtKind::Do(self.choices(choices, start_observed, start_observed)),
             StmtKind::Block(inner) if inner.iter().all(|part| contains(span, part.span)) => {
-                let around = Around { start_observed, end_observed, choice: None, choosing: false };
+                let around =
+                    Around { start_observed, end_observed, choice: None, has_rivals: false, straight: false };
                 StmtKind::Block(self.sequence(inner, around))
             }
             StmtKind::Unless { .. } => {
@@ -217,23 +237,30 @@ impl Work<'_, '_, '_> {
     }
 
     fn choices(&mut self, choices: &[Choice], start_observed: bool, end_observed: bool) -> Vec<Choice> {
-        let choosing = !self.planner.facts.is_deterministic(choices);
         choices
             .iter()
             .map(|choice| {
                 // Behind `else` the process is somewhere else.
                 let start_observed = start_observed && choice.otherwise.is_none();
-                let around = Around { start_observed, end_observed, choice: Some(choice), choosing };
+                let around = Around {
+                    start_observed,
+                    end_observed,
+                    choice: Some(choice),
+                    has_rivals: choices.len() > 1,
+                    straight: false,
+                };
                 Choice { body: self.sequence(&choice.body, around), ..choice.clone() }
             })
             .collect()
     }
 
     /// The longest sequence from a statement on that can be merged and written down, where it has more than one step.
+    /// The first `n_exchanged` statements come behind the one after them.
     fn region(
         &mut self,
         sequence: &Sequence,
         from: usize,
+        n_exchanged: usize,
         start_observed: bool,
         around: Around<'_>,
     ) -> Option<Region> {
@@ -241,14 +268,16 @@ impl Work<'_, '_, '_> {
             facts: self.planner.facts,
             proc: self.proc,
             before_waits: self.planner.before_waits,
-            choosing: around.choosing,
             rules: Vec::new(),
         };
         let mut phase = if start_observed { Phase::Observed } else { Phase::Start };
         let mut n_steps = 0;
         let mut best: Option<Region> = None;
         let mut obstacle: Option<Obstacle> = None;
-        for (at, stmt) in sequence.iter().enumerate().skip(from) {
+        let waiting = from + n_exchanged;
+        let mut visited: Vec<Stmt> = Vec::new();
+        for at in (waiting..=waiting).chain(from..waiting).chain(waiting + 1..sequence.len()) {
+            let stmt = &sequence[at];
             if at > from && matches!(stmt.kind, StmtKind::Goto(_) | StmtKind::Break) {
                 // Outside it is no step at all.
                 break;
@@ -261,14 +290,24 @@ impl Work<'_, '_, '_> {
             let flow = match walker.stmt(stmt, phase, position) {
                 Ok(flow) => flow,
                 Err(found) => {
-                    obstacle = Some(found);
+                    obstacle = Some(found).filter(|found| !is_jump(stmt, found));
                     break;
                 }
             };
             n_steps += flow.n_steps;
-            let alone = at == from && !matches!(stmt.kind, StmtKind::If(_) | StmtKind::Block(_));
-            if n_steps > 1 && !alone && self.can_end(sequence, at, flow.phase, around) {
-                best = Some(Region { end: at + 1, rules: walker.rules.clone() });
+            visited.push(stmt.clone());
+            let alone = visited.len() == 1
+                && !matches!(stmt.kind, StmtKind::If(_) | StmtKind::Do(_) | StmtKind::Block(_));
+            let last = from + visited.len() - 1;
+            if n_steps > 1
+                && !alone
+                && last >= waiting
+                && !may_loop(&visited)
+                && self.can_end(sequence, last, flow.phase, around)
+                && (self.planner.before_waits
+                    || !self.planner.facts.costs_order(self.proc, &visited, from == 0 && around.has_rivals))
+            {
+                best = Some(Region { end: last + 1, rules: walker.rules.clone(), n_exchanged });
             }
             match flow.phase {
                 Some(next) => phase = next,
@@ -315,14 +354,24 @@ impl Work<'_, '_, '_> {
         separate && !(phase == Some(Phase::Advanced) && end_observed)
     }
 
-    fn merge(&mut self, inner: &[Stmt], rules: Vec<(Span, super::Rule)>) -> Stmt {
+    fn merge(&mut self, inner: &[Stmt], region: Region) -> Stmt {
         let span = inner.iter().skip(1).fold(inner[0].span, |span, stmt| span.to(stmt.span));
-        self.plan.insertions.push(Insertion { at: span.start, text: "atomic { ".to_owned() });
-        self.plan.insertions.push(Insertion { at: span.end, text: " }".to_owned() });
+        let mut inner = inner.to_vec();
+        self.plan.edits.push(Edit::insert(span.start, "atomic { "));
+        if region.n_exchanged > 0 {
+            let group = &mut inner[..=region.n_exchanged];
+            let places: Vec<Span> = group.iter().map(|stmt| stmt.span).collect();
+            group.rotate_right(1);
+            for (place, stmt) in places.into_iter().zip(group.iter()) {
+                let text = &self.planner.text[stmt.span.start as usize..stmt.span.end as usize];
+                self.plan.edits.push(Edit::replace(place, text));
+            }
+        }
+        self.plan.edits.push(Edit::insert(span.end, " }"));
         let process = self.data().name.clone();
         let change = self.plan.n_changes - 1;
-        self.plan.merged.push((change, Merged { process, span, rules }));
-        let mut inner = inner.to_vec();
+        let exchanged = region.n_exchanged;
+        self.plan.merged.push((change, Merged { process, span, rules: region.rules, exchanged }));
         let labels = std::mem::take(&mut inner[0].labels);
         Stmt { labels, kind: StmtKind::Atomic(inner), span }
     }
@@ -330,6 +379,37 @@ impl Work<'_, '_, '_> {
 
 fn starts_choice(around: Around<'_>) -> bool {
     around.choice.is_some_and(|choice| choice.otherwise.is_none())
+}
+
+/// Whether SPIN may make one step of all these statements and call it by the first one, `skip`. Where that step comes
+/// back to its beginning, SPIN takes it for a loop without any condition, and refuses the model.
+fn may_loop(merged: &[Stmt]) -> bool {
+    let mut n_steps = 0;
+    let mut may_loop = true;
+    walk_statements(merged, &mut |stmt| match &stmt.kind {
+        StmtKind::Condition(expr) if is_true(expr) => n_steps += 1,
+        StmtKind::Assign(..) | StmtKind::Assert(_) | StmtKind::Print { .. } => {
+            may_loop &= n_steps > 0;
+            n_steps += 1;
+        }
+        StmtKind::Block(_) | StmtKind::Atomic(_) => {}
+        StmtKind::Condition(_)
+        | StmtKind::Send { .. }
+        | StmtKind::Receive { .. }
+        | StmtKind::If(_)
+        | StmtKind::Do(_)
+        | StmtKind::DStep(_)
+        | StmtKind::Unless { .. }
+        | StmtKind::Goto(_)
+        | StmtKind::Break
+        | StmtKind::Else => may_loop = false,
+    });
+    may_loop
+}
+
+/// Whether it is a mere jump that is in the way, of which there is nothing to say.
+fn is_jump(stmt: &Stmt, obstacle: &Obstacle) -> bool {
+    matches!(stmt.kind, StmtKind::Goto(_) | StmtKind::Break) && stmt.span == obstacle.span
 }
 
 fn is_loop(stmt: &Stmt) -> bool {

@@ -7,19 +7,14 @@
 //! reached, and with them every deadlock, `timeout` and `else`.
 
 use super::facts::Facts;
-use crate::tree::{Proc, ReceiveArg, Stmt, StmtKind};
+use crate::tree::{Proc, Stmt, StmtKind};
 
 impl Facts<'_> {
     /// Whether a single statement can be put off until the next step of its process.
     pub(super) fn may_wait(&self, proc: Proc, stmt: &Stmt) -> bool {
         match &stmt.kind {
             StmtKind::Receive { channel, args, keep: false, .. } => {
-                let private = args.iter().all(|arg| match arg {
-                    ReceiveArg::Match(expr) => self.is_local_expr(expr),
-                    ReceiveArg::Store(place) => self.is_local_place(place),
-                    ReceiveArg::Ignore => true,
-                });
-                private && self.channels.receive_may_wait(self.model, proc, channel)
+                self.are_local_args(args) && self.channels.receive_may_wait(proc, channel)
             }
             StmtKind::Condition(_) | StmtKind::Assign(..) | StmtKind::Assert(_) | StmtKind::Print { .. } => {
                 self.is_local(stmt)

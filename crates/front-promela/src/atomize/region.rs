@@ -9,7 +9,7 @@
 //! reached only by delayed steps, for they could as well have been done later; nor at one from which only advanced
 //! steps lead on, for they could as well have been done before what the others did.
 //!
-//! What must not be inside: a loop (it may never end), a label that somebody jumps to or looks at, `unless`, a send that
+//! What must not be inside: a loop that may never end ([`super::repeat`]), a label that somebody jumps to or looks at, `unless`, a send that
 //! may be a rendezvous but as the last step (SPIN then passes the privilege on to the receiver), a `timeout` behind
 //! another step.
 
@@ -17,7 +17,6 @@ use pdnet_base::FxHashSet;
 use pdnet_source::Span;
 
 use super::facts::Facts;
-use super::post::is_true;
 use crate::tree::{Choice, ExprKind, Label, Proc, Sequence, Stmt, StmtKind};
 use crate::walk::{each_expr, walk_statements};
 
@@ -30,8 +29,6 @@ pub(super) enum Phase {
     Observed,
     /// Delayed steps were done.
     Delayed,
-    /// Delayed steps were done, and among them a choice that could have been another.
-    Chosen,
     /// The step that may be of any kind was done, and nothing behind it.
     Fired,
     /// Advanced steps were done behind it.
@@ -57,8 +54,12 @@ pub enum Rule {
     Existing,
     /// Section 3.2, "i0 is followed by non blocking statements": it follows at once.
     Post,
+    /// The same of a send, a receive or giving back that nobody can prevent.
+    PostShared,
     /// Section 3.2, 4: all alternatives of the selection are merged, and so is the whole.
     Selection,
+    /// The same of a loop that is sure to end.
+    Repetition,
 }
 
 /// Why a statement cannot be part of a merged sequence.
@@ -83,8 +84,6 @@ pub(super) struct Walker<'f, 'm> {
     pub(super) proc: Proc,
     /// Also delay steps until one that waits; see [`super::AtomizeOptions::before_waits`].
     pub(super) before_waits: bool,
-    /// The guards of the innermost choice may be true together.
-    pub(super) choosing: bool,
     /// The statements that were walked over, with their rules.
     pub(super) rules: Vec<(Span, Rule)>,
 }
@@ -125,7 +124,7 @@ impl Walker<'_, '_> {
                 Err(reason) => refuse(reason),
             },
             StmtKind::Send { channel, .. } => {
-                if self.facts.channels.may_be_rendezvous(self.facts.model, channel) {
+                if self.facts.channels.may_be_rendezvous(self.proc, channel) {
                     if phase >= Phase::Fired || position.nested {
                         return refuse("it may be a rendezvous, which passes the privilege on".to_owned());
                     }
@@ -140,8 +139,8 @@ impl Walker<'_, '_> {
                     Err(reason) => refuse(reason),
                 }
             }
-            StmtKind::If(choices) => self.selection(stmt, choices, phase),
-            StmtKind::Do(_) => refuse("a loop may never end".to_owned()),
+            StmtKind::If(choices) => self.selection(stmt, choices, phase, Rule::Selection),
+            StmtKind::Do(choices) => self.repetition(stmt, choices, phase),
             StmtKind::Unless { .. } => refuse("`unless` can interrupt it".to_owned()),
             StmtKind::Block(inner) => self.sequence(inner, phase, position.guard),
             StmtKind::Atomic(inner) => {
@@ -160,7 +159,7 @@ impl Walker<'_, '_> {
                     return self.existing(stmt, inner, phase, position);
                 }
                 let (next, rule) = match phase {
-                    Phase::Start | Phase::Delayed | Phase::Chosen => (phase.max(Phase::Delayed), Rule::Pre),
+                    Phase::Start | Phase::Delayed => (Phase::Delayed, Rule::Pre),
                     Phase::Observed => (Phase::Fired, Rule::Any),
                     Phase::Fired | Phase::Advanced => (Phase::Advanced, Rule::Post),
                     Phase::Closed => return refuse(CLOSED.to_owned()),
@@ -176,7 +175,7 @@ impl Walker<'_, '_> {
             }
             StmtKind::Break => self.jump(stmt, phase),
             StmtKind::Else => match phase {
-                Phase::Start | Phase::Observed | Phase::Delayed | Phase::Chosen => {
+                Phase::Start | Phase::Observed | Phase::Delayed => {
                     self.rules.push((stmt.span, Rule::Any));
                     Ok(Flow { phase: Some(Phase::Fired), n_steps: 1 })
                 }
@@ -202,7 +201,7 @@ impl Walker<'_, '_> {
     fn single(&mut self, stmt: &Stmt, phase: Phase, guard: bool) -> Result<Phase, String> {
         let (facts, proc) = (self.facts, self.proc);
         let (next, rule) = match phase {
-            Phase::Start | Phase::Delayed | Phase::Chosen if facts.may_wait(proc, stmt) => {
+            Phase::Start | Phase::Delayed if facts.may_wait(proc, stmt) => {
                 let receives = matches!(stmt.kind, StmtKind::Receive { .. });
                 let rule = match (guard, receives) {
                     (true, true) => Rule::GuardReceive,
@@ -210,20 +209,15 @@ impl Walker<'_, '_> {
                     (false, true) => Rule::PreReceive,
                     (false, false) => Rule::Pre,
                 };
-                let next = if guard && self.choosing { Phase::Chosen } else { Phase::Delayed };
-                (phase.max(next), rule)
+                (Phase::Delayed, rule)
             }
-            Phase::Start | Phase::Observed | Phase::Delayed | Phase::Chosen => {
+            Phase::Start | Phase::Observed | Phase::Delayed => {
                 self.check_wait(stmt, phase)?;
                 (Phase::Fired, Rule::Any)
             }
             Phase::Fired | Phase::Advanced => {
-                let local_guard =
-                    guard && matches!(stmt.kind, StmtKind::Condition(_)) && facts.is_local(stmt);
-                if !local_guard {
-                    facts.may_advance(proc, stmt)?;
-                }
-                (Phase::Advanced, Rule::Post)
+                facts.may_advance(proc, stmt)?;
+                (Phase::Advanced, if facts.is_local(stmt) { Rule::Post } else { Rule::PostShared })
             }
             Phase::Closed => return Err(CLOSED.to_owned()),
         };
@@ -233,21 +227,12 @@ impl Walker<'_, '_> {
 
     /// Whether delayed steps may wait for this one. That is always right, but no gain where the step itself has to wait:
     /// the state in the middle is there all the same, and the state before, which SPIN's partial order reduction would
-    /// have passed at once, stays. Algorithm 1 closes the sequence there too. A send waits seldom, so that only a real
-    /// choice is not put off for it, as in the paper (Section 3.2, "i0 is a guard", 2).
+    /// have passed at once, stays. Algorithm 1 closes the sequence there too.
     fn check_wait(&self, stmt: &Stmt, phase: Phase) -> Result<(), String> {
-        if self.before_waits || phase < Phase::Delayed {
+        if self.before_waits || phase < Phase::Delayed || !self.facts.waits(self.proc, stmt) {
             return Ok(());
         }
-        if waits(stmt) {
-            return Err(
-                "it may wait, so that the steps before it would gain nothing by waiting for it".to_owned()
-            );
-        }
-        if phase == Phase::Chosen && matches!(stmt.kind, StmtKind::Send { .. }) {
-            return Err("it may wait, and a choice stands before it".to_owned());
-        }
-        Ok(())
+        Err("it may wait, so that the steps before it would gain nothing by waiting for it".to_owned())
     }
 
     /// An `atomic` or `d_step` that stays what it is: its inside is not our business.
@@ -262,7 +247,7 @@ impl Walker<'_, '_> {
         let mut rendezvous = false;
         walk_statements(inner, &mut |stmt| {
             if let StmtKind::Send { channel, .. } = &stmt.kind {
-                rendezvous |= self.facts.channels.may_be_rendezvous(self.facts.model, channel);
+                rendezvous |= self.facts.channels.may_be_rendezvous(self.proc, channel);
             }
         });
         if rendezvous && position.nested {
@@ -280,9 +265,7 @@ impl Walker<'_, '_> {
             Phase::Advanced if !self.facts.observed[self.proc].is_empty() => {
                 refuse("it may jump to a label that is looked at")
             }
-            Phase::Delayed | Phase::Chosen | Phase::Fired | Phase::Advanced => {
-                Ok(Flow { phase: None, n_steps: 0 })
-            }
+            Phase::Delayed | Phase::Fired | Phase::Advanced => Ok(Flow { phase: None, n_steps: 0 }),
         }
     }
 
@@ -302,27 +285,24 @@ impl Walker<'_, '_> {
 
     /// Goes over `if`: rule 4 of Section 3.2. Each alternative must be a merged sequence, in the phase that the
     /// selection begins in.
-    fn selection(&mut self, stmt: &Stmt, choices: &[Choice], phase: Phase) -> Walked {
+    fn selection(&mut self, stmt: &Stmt, choices: &[Choice], phase: Phase, rule: Rule) -> Walked {
         let facts = self.facts;
         let refuse = |span: Span, reason: &str| Err(Obstacle { span, reason: reason.to_owned() });
         if phase == Phase::Closed {
             return refuse(stmt.span, CLOSED);
         }
-        if phase >= Phase::Fired && !facts.is_exhaustive(choices) {
-            return refuse(stmt.span, "it is not seen that some alternative can always be taken");
+        if phase >= Phase::Fired && !facts.is_stable(choices) {
+            return refuse(stmt.span, "others can make more of its alternatives possible");
         }
         let else_is_local = facts.else_is_local(choices);
-        let is_choice = !facts.is_deterministic(choices);
-        self.rules.push((stmt.span, Rule::Selection));
+        self.rules.push((stmt.span, rule));
         let mut whole = Flow { phase: None, n_steps: 0 };
         for choice in choices {
             let (mut phase, mut n_before) = (phase, 0);
             if let Some(span) = choice.otherwise {
                 phase = match phase {
-                    Phase::Start | Phase::Delayed | Phase::Chosen if else_is_local => {
-                        phase.max(Phase::Delayed)
-                    }
-                    Phase::Start | Phase::Observed | Phase::Delayed | Phase::Chosen => Phase::Fired,
+                    Phase::Start | Phase::Delayed if else_is_local => Phase::Delayed,
+                    Phase::Start | Phase::Observed | Phase::Delayed => Phase::Fired,
                     Phase::Fired | Phase::Advanced if else_is_local => Phase::Advanced,
                     Phase::Fired | Phase::Advanced | Phase::Closed => {
                         return refuse(span, "other processes can change what this `else` says");
@@ -330,40 +310,43 @@ impl Walker<'_, '_> {
                 };
                 n_before = 1;
             }
-            let before = std::mem::replace(&mut self.choosing, is_choice);
-            let flow = self.sequence(&choice.body, phase, choice.otherwise.is_none());
-            self.choosing = before;
-            let flow = flow?;
+            let flow = self.sequence(&choice.body, phase, choice.otherwise.is_none())?;
             whole.n_steps = whole.n_steps.max(n_before + flow.n_steps);
             whole.phase = whole.phase.max(flow.phase);
         }
         Ok(whole)
     }
+
+    /// Goes over `do`, where it is sure to end: many statements of one kind.
+    fn repetition(&mut self, stmt: &Stmt, choices: &[Choice], phase: Phase) -> Walked {
+        let refuse = |reason: &str| Err(Obstacle { span: stmt.span, reason: reason.to_owned() });
+        let entered = match phase {
+            Phase::Start | Phase::Delayed => Phase::Delayed,
+            Phase::Fired | Phase::Advanced => Phase::Advanced,
+            Phase::Observed => return refuse("somebody looks at the state before the loop"),
+            Phase::Closed => return refuse(CLOSED),
+        };
+        if !self.facts.ends(choices) {
+            return refuse("the loop may never end");
+        }
+        let flow = self.selection(stmt, choices, entered, Rule::Repetition)?;
+        match flow.phase.unwrap_or(entered) {
+            phase @ (Phase::Delayed | Phase::Advanced)
+                if (phase < Phase::Fired) == (entered < Phase::Fired) =>
+            {
+                Ok(Flow { phase: Some(phase), n_steps: flow.n_steps })
+            }
+            Phase::Start
+            | Phase::Observed
+            | Phase::Delayed
+            | Phase::Fired
+            | Phase::Advanced
+            | Phase::Closed => refuse("it is a loop in which others may see more than one step"),
+        }
+    }
 }
 
 const CLOSED: &str = "the step before it may be a rendezvous, which passes the privilege on";
-
-/// Whether a statement often has to wait for others: a condition or a receive, also at the start of a sequence.
-fn waits(stmt: &Stmt) -> bool {
-    match &stmt.kind {
-        StmtKind::Condition(expr) => !is_true(expr) && !matches!(expr.kind, ExprKind::Run(..)),
-        StmtKind::Receive { .. } => true,
-        StmtKind::Block(inner) | StmtKind::Atomic(inner) | StmtKind::DStep(inner) => {
-            inner.first().is_some_and(waits)
-        }
-        StmtKind::If(choices) | StmtKind::Do(choices) => {
-            choices.iter().any(|choice| choice.body.first().is_some_and(waits))
-        }
-        StmtKind::Unless { .. } => true,
-        StmtKind::Assign(..)
-        | StmtKind::Send { .. }
-        | StmtKind::Goto(_)
-        | StmtKind::Break
-        | StmtKind::Else
-        | StmtKind::Assert(_)
-        | StmtKind::Print { .. } => false,
-    }
-}
 
 fn asks_timeout(stmt: &Stmt) -> bool {
     let mut found = false;

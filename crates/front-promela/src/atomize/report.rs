@@ -21,8 +21,11 @@ impl Atomized {
         for merged in &self.merged {
             let place = map.display(map.pos(merged.span));
             let _ = writeln!(out, "{place}: merged in {}", merged.process);
+            if merged.exchanged > 0 {
+                let _ = writeln!(out, "    what waits comes first now (Algorithm 1, swap)");
+            }
             for &(span, rule) in &merged.rules {
-                let _ = writeln!(out, "    {:<SHOWN$}  {}", statement(map, span), rule.text());
+                let _ = writeln!(out, "    {:<SHOWN$}  {}", shown_statement(map, span), rule.text());
             }
         }
         for kept in &self.kept {
@@ -31,7 +34,7 @@ impl Atomized {
                 out,
                 "{place}: not merged with what stands before it in {}: `{}`: {}",
                 kept.process,
-                statement(map, kept.span),
+                shown_statement(map, kept.span),
                 kept.reason
             );
         }
@@ -42,6 +45,9 @@ impl Atomized {
                 }
                 ChannelFact::Exclusive { channel, process, receives: false } => {
                     writeln!(out, "{channel}: only {process} sends to it (`xs` put in)")
+                }
+                ChannelFact::GivenBack { variable } => {
+                    writeln!(out, "{variable}: only taken, and given back by who has it")
                 }
                 ChannelFact::Sufficient { channel, messages, capacity } => {
                     writeln!(out, "{channel}: always has room: {messages} of {capacity} messages at most")
@@ -55,6 +61,23 @@ impl Atomized {
 }
 
 impl Rule {
+    /// The name of the rule, for programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pre => "pre",
+            Self::PreReceive => "pre-receive",
+            Self::Guard => "guard",
+            Self::GuardReceive => "guard-receive",
+            Self::Any => "any",
+            Self::Existing => "existing",
+            Self::Post => "post",
+            Self::PostShared => "post-shared",
+            Self::Selection => "selection",
+            Self::Repetition => "repetition",
+        }
+    }
+
     /// The rule for people, with its place in the paper.
     #[must_use]
     pub const fn text(self) -> &'static str {
@@ -67,14 +90,17 @@ impl Rule {
             }
             Self::Any => "the step that others may see",
             Self::Existing => "was atomic before",
-            Self::Post => "follows at once: local, never blocked (3.2, non blocking statements)",
+            Self::Post => "follows at once: local (3.2, non blocking statements)",
+            Self::PostShared => "follows at once: nobody can prevent or see it (F-independence)",
+            Self::Repetition => "a loop that ends, with one rule for all that is in it",
             Self::Selection => "all alternatives are merged (3.2, 4)",
         }
     }
 }
 
 /// The start of a statement, in one line.
-fn statement(map: &SourceMap, span: Span) -> String {
+#[must_use]
+pub fn shown_statement(map: &SourceMap, span: Span) -> String {
     let text = map.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or("");
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
