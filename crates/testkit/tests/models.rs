@@ -380,6 +380,13 @@ const STUBBORN_TRAPS: &[(&str, &str, &str)] = &[
         "[] (x != 2)",
     ),
     (
+        "how many processes there are, where one can end",
+        "byte x;
+        proctype p() { skip }
+        init { atomic { run p(); run p() }; if :: _nr_pr == 3 -> x = 1 :: _nr_pr < 3 -> assert(false) fi }",
+        "[] (x == 0)",
+    ),
+    (
         "a process that begins with the number of one that has ended",
         "byte x; chan q[3] = [1] of { byte };
         proctype p() { q[_pid]!1; x = _pid }
