@@ -11,7 +11,7 @@ pub(crate) fn engine(reduce: &Reductions, preemptions: Option<u32>) -> Box<dyn E
     if let Some(bound) = preemptions {
         return Box::new(pdnet_explicit::Preemptions { bound, forget });
     }
-    Box::new(pdnet_explicit::Explicit { stubborn, forget })
+    Box::new(pdnet_explicit::Explicit { stubborn, forget, through_sections: true })
 }
 
 /// The transitions that fire in no run of a net.
@@ -26,5 +26,6 @@ pub(crate) fn unreached(
     limits: Limits,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Transition>, StopReason> {
-    pdnet_explicit::Explicit { stubborn: false, forget: true }.unreached(net, limits, observer)
+    pdnet_explicit::Explicit { stubborn: false, forget: true, through_sections: true }
+        .unreached(net, limits, observer)
 }

@@ -54,22 +54,22 @@ active proctype Q() {
                                                                          writes t = req, v = 3
                  2            q!ack,i,true
                                 sends ack,0,true to q
-                 3            r[i]!7
-                                sends 7 to r[0]
-                 4  m.pml:12  m[1].b[1] = 5
-                                writes m[1].b[1] = 5
-                 5            x++
-                 6            last = req
-                                writes last = req
-                 7  m.pml:16                                           v > 2
+                 3  m.pml:16                                           v > 2
                                                                          reads v = 3
-                 8                                                     q?<t,v,b>
+                 4                                                     q?<t,v,b>
                                                                          sees ack,0,true in q, where it stays
                                                                          writes t = ack, v = 0, b = true
-                 9                                                     q?t,v,b
+                 5                                                     q?t,v,b
                                                                          receives ack,0,true from q
                                                                          writes t = ack, v = 0, b = true
-                10                                                     r[0]?n
+                 6  m.pml:11  r[i]!7
+                                sends 7 to r[0]
+                 7  m.pml:12  m[1].b[1] = 5
+                                writes m[1].b[1] = 5
+                 8            x++
+                 9            last = req
+                                writes last = req
+                10  m.pml:16                                           r[0]?n
                                                                          receives 7 from r[0]
                                                                          writes n = 7
                 11                                                     assert(n == 8)
@@ -202,7 +202,9 @@ active proctype B() { chan to; g?to; to!2 }
                  4  m.pml:3  own?x
                                receives 2 from A[0]:own
                                writes x = 2
-                 5           assert(x == 1)
+                 5  m.pml:4                                           end of B
+                                                                        the process ends
+                 6  m.pml:3  assert(x == 1)
                                reads x = 2
                                ✗ assertion fails
               variables at the end: g = []

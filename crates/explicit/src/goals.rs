@@ -3,7 +3,7 @@
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Expr, Transition};
-use pdnet_space::{Atoms, Forget, Proviso, Races, StateId, StateStore, Step, Stubborn};
+use pdnet_space::{Atoms, Forget, Proviso, Races, State, StateId, StateStore, Step, Stubborn};
 
 use crate::budget::Budget;
 use crate::continuation::Continuations;
@@ -222,23 +222,24 @@ impl<'a> Goals<'a> {
         Ok(())
     }
 
-    /// The run along these states from the initial one, and the firing that breaks the goal. It is found again from the
+    /// The run along these states from the initial one, on to one that is not stored, if there is one, and the firing that
+    /// breaks the goal. It is found again from the
     /// initial state, with all values, so that it is a run of the net where stored states lack some.
     pub(crate) fn trace(
         &mut self,
         stepper: &mut Stepper<'_>,
         store: &StateStore,
-        path: &[StateId],
+        (path, inside): (&[StateId], Option<&State>),
         hit: Hit,
     ) -> Trace {
         let mut prefix = Vec::new();
         stepper.go_to(&self.model.compiled.initial());
         for &next in path.iter().skip(1) {
             // There is such a way; were there none, the replay of the run would tell.
-            let Some((firings, state)) = stepper.find_stored(store, next) else { break };
+            let Some(firings) = stepper.walk_to_stored(store, next) else { break };
             prefix.extend(firings);
-            stepper.go_to(&state);
         }
+        prefix.extend(inside.and_then(|inside| stepper.walk_to(inside)).unwrap_or_default());
         let Hit { goal, last, mut end } = hit;
         prefix.extend(last.and_then(|(first, fires)| stepper.find_firing(first, fires)));
         if let (TraceEnd::Race(found), Some(Goal::NoRace(races))) = (&mut end, self.goals.get_mut(goal))

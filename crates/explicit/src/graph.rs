@@ -7,6 +7,7 @@ use pdnet_check::{Progress, StopReason};
 use pdnet_net::{Action, Firing, Net, Transition};
 use pdnet_space::{Compiled, Flow, Outcome, State, StateId, StateStore, Step, Stubborn, ThreadSet};
 
+use crate::Explicit;
 use crate::budget::{Budget, FIRINGS};
 use crate::notes::{self, Notes};
 use crate::stepper::Stepper;
@@ -24,15 +25,18 @@ pub(crate) struct Model<'a> {
     pub(crate) reduces: bool,
     /// Whether searches for finite runs may forget values.
     pub(crate) forgets: bool,
+    /// Whether such searches walk through atomic sections.
+    pub(crate) through_sections: bool,
 }
 
 impl<'a> Model<'a> {
-    pub(crate) fn new(net: &'a Net, compiled: &'a Compiled, (reduces, forgets): (bool, bool)) -> Self {
+    pub(crate) fn new(net: &'a Net, compiled: &'a Compiled, engine: &Explicit) -> Self {
         let notable =
             net.transitions.indices().map(|transition| notes::is_notable(net, transition)).collect();
         let has_assumptions = net.transitions.iter().any(|data| data.action == Action::AssumeFail);
         let has_partners = net.transitions.iter().any(|data| net.moves_partner(data));
-        Self { net, compiled, notable, has_assumptions, has_partners, reduces, forgets }
+        let Explicit { stubborn: reduces, forget: forgets, through_sections } = *engine;
+        Self { net, compiled, notable, has_assumptions, has_partners, reduces, forgets, through_sections }
     }
 }
 

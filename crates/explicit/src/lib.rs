@@ -10,6 +10,8 @@
 //! | --- | --- |
 //! | `goals` | what a search for a bad step or state looks for |
 //! | `safety` | the breadth-first search |
+//! | `inside` | states inside of atomic sections, which need not be stored |
+//! | `parents` | from which state each state was found |
 //! | `preemption` | a search for runs with few preemptions |
 //! | `scout` | a few straight runs, when a search has become large |
 //! | `invariant` | which formulas are invariants |
@@ -51,10 +53,12 @@ mod continuation;
 mod emptiness;
 mod goals;
 mod graph;
+mod inside;
 mod invariant;
 mod lasso;
 mod ltl;
 mod notes;
+mod parents;
 mod partial;
 mod preemption;
 mod prefix;
@@ -90,11 +94,14 @@ pub struct Explicit {
     /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
     /// finite runs do so; runs stay as short as they are.
     pub forget: bool,
+    /// Whether states inside of atomic sections are walked through and not stored. Only searches for finite runs
+    /// do so; runs are then shortest where each section counts as one step.
+    pub through_sections: bool,
 }
 
 impl Default for Explicit {
     fn default() -> Self {
-        Self { stubborn: true, forget: true }
+        Self { stubborn: true, forget: true, through_sections: true }
     }
 }
 
@@ -113,7 +120,7 @@ impl Engine for Explicit {
                 return vec![outcome; request.properties.len()];
             }
         };
-        let model = Model::new(request.net, &compiled, (self.stubborn, self.forget));
+        let model = Model::new(request.net, &compiled, self);
         let mut outcomes: Vec<Option<Outcome>> = vec![None; request.properties.len()];
 
         let mut goals = Vec::new();
@@ -199,7 +206,7 @@ impl Explicit {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Transition>, StopReason> {
         let compiled = Compiled::new(net).map_err(|error| StopReason::Unsupported(error.0))?;
-        let model = Model::new(net, &compiled, (self.stubborn, self.forget));
+        let model = Model::new(net, &compiled, self);
         Safety::unreached(&model, &mut Budget::new(limits, observer))
     }
 }

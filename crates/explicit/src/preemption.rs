@@ -23,6 +23,7 @@ use pdnet_base::{FxHashMap, FxHashSet, Idx as _};
 use pdnet_check::{Engine, Observer, Outcome, Progress, Request, Stats, StopReason, Trace, Verdict};
 use pdnet_space::{Compiled, Outcome as StepOutcome, StateId, StateStore, ThreadSet};
 
+use crate::Explicit;
 use crate::budget::{Budget, FIRINGS};
 use crate::goals::{Goal, Goals, Hit};
 use crate::graph::{Model, full};
@@ -52,7 +53,8 @@ impl Engine for Preemptions {
             Ok(compiled) => compiled,
             Err(error) => return vec![unsupported(error.0); request.properties.len()],
         };
-        let model = Model::new(request.net, &compiled, (false, self.forget));
+        let engine = Explicit { stubborn: false, forget: self.forget, through_sections: false };
+        let model = Model::new(request.net, &compiled, &engine);
         let mut goals = Vec::new();
         let mut outcomes: Vec<Option<Outcome>> = Vec::new();
         for property in request.properties {
@@ -306,6 +308,6 @@ impl<'a> Search<'a> {
             at = before as usize;
         }
         path.reverse();
-        self.goals.trace(&mut self.stepper, &self.store, &path, hit)
+        self.goals.trace(&mut self.stepper, &self.store, (&path, None), hit)
     }
 }

@@ -36,7 +36,7 @@ enum Order {
 /// such a run breaks whatever comes after it.
 pub(crate) fn scout(model: &Model<'_>, goal: &mut Goal) -> Option<Vec<Firing>> {
     let is_fit = match goal {
-        Goal::NeverFires(_) => true,
+        Goal::NeverFires(fires) => fires.iter().any(|&fires| fires),
         Goal::Invariant(_, _, exprs) => !model.has_assumptions && !exprs.iter().any(asks_for_deadlock),
         Goal::NoDeadlock | Goal::NoRace(_) => false,
     };
@@ -52,18 +52,13 @@ fn asks_for_deadlock(atom: &Expr) -> bool {
     asks
 }
 
-/// A step that may be taken next.
-struct Choice {
-    rank: u64,
-    firing: Firing,
-    state: State,
-}
-
 fn run(model: &Model<'_>, goal: &mut Goal, mut order: Order) -> Option<Vec<Firing>> {
     let mut stepper = Stepper::new(model, None, None);
     stepper.go_to(&model.compiled.initial());
     let mut firings = Vec::new();
     let mut last_thread = 0;
+    // The state after the best step.
+    let mut chosen: State = model.compiled.initial();
     for _ in 0..MAX_STEPS {
         if let Goal::Invariant(condition, atoms, _) = goal
             && !condition.holds(atoms.letter(model.compiled, stepper.current(), false))
@@ -75,7 +70,7 @@ fn run(model: &Model<'_>, goal: &mut Goal, mut order: Order) -> Option<Vec<Firin
             Order::Random(rng) => !rng.chance(10),
         };
         let mut found = None;
-        let mut best: Option<Choice> = None;
+        let mut best: Option<(u64, Firing)> = None;
         let walked = stepper.for_each(|step, next, _| {
             if matches!(goal, Goal::NeverFires(fires) if step.transitions().any(|transition| fires[transition])) {
                 found = Some(step.firing());
@@ -97,13 +92,12 @@ fn run(model: &Model<'_>, goal: &mut Goal, mut order: Order) -> Option<Vec<Firin
             // Of several values of an input one is taken by chance, or the first.
             let is_better = match (&best, &mut order) {
                 (None, _) => true,
-                (Some(best), Order::Random(rng)) if best.rank == rank => rng.chance(50),
-                (Some(best), _) => best.rank < rank,
+                (Some((best, _)), Order::Random(rng)) if *best == rank => rng.chance(50),
+                (Some((best, _)), _) => *best < rank,
             };
             if is_better {
-                let mut state = next.clone();
-                state.detach();
-                best = Some(Choice { rank, firing: step.firing(), state });
+                chosen.copy_from(next);
+                best = Some((rank, step.firing()));
             }
             ControlFlow::Continue(())
         });
@@ -111,10 +105,10 @@ fn run(model: &Model<'_>, goal: &mut Goal, mut order: Order) -> Option<Vec<Firin
             firings.push(last);
             return Some(firings);
         }
-        let (Ok(()), Some(choice)) = (walked, best) else { return None };
-        last_thread = u32::try_from(choice.firing.thread()).unwrap_or(0);
-        firings.push(choice.firing);
-        stepper.go_to(&choice.state);
+        let (Ok(()), Some((_, firing))) = (walked, best) else { return None };
+        last_thread = u32::try_from(firing.thread()).unwrap_or(0);
+        firings.push(firing);
+        stepper.go_to(&chosen);
     }
     None
 }

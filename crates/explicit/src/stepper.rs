@@ -10,6 +10,7 @@ use pdnet_space::{
 };
 
 use crate::graph::{Model, Movers};
+use crate::inside::Inside;
 
 /// What a search looks for, beside the atoms of properties.
 #[derive(Clone, Copy)]
@@ -57,6 +58,9 @@ fn looks_at_lost_sections(net: &Net, atom: &Expr) -> bool {
 ///
 /// Where values are forgotten, it shows states without them.
 pub(crate) struct Stepper<'a> {
+    /// Whether a search may walk through atomic sections without storing the states in them. Where steps are left out, it may
+    /// not: that a state leads to a later one has to be seen at once ([`Proviso`]).
+    pub(crate) through_sections: bool,
     compiled: &'a Compiled,
     stubborn: Option<Stubborn>,
     forget: Option<Forget>,
@@ -68,7 +72,9 @@ pub(crate) struct Stepper<'a> {
 impl<'a> Stepper<'a> {
     pub(crate) fn new(model: &Model<'a>, stubborn: Option<Stubborn>, forget: Option<Forget>) -> Self {
         let successors = Successors::new(model.compiled);
-        Self { compiled: model.compiled, stubborn, forget, ahead: successors.clone(), successors }
+        let through_sections = model.through_sections && stubborn.is_none();
+        let ahead = successors.clone();
+        Self { through_sections, compiled: model.compiled, stubborn, forget, ahead, successors }
     }
 
     /// The state whose steps are shown.
@@ -91,9 +97,14 @@ impl<'a> Stepper<'a> {
         store.load(id, self.successors.current_mut());
     }
 
+    /// Goes to a state that was come to from the one that was loaded; what is left in its place is no state.
+    pub(crate) const fn swap(&mut self, state: &mut State) {
+        std::mem::swap(self.successors.current_mut(), state);
+    }
+
     /// Goes to a state that need not be from a store.
     pub(crate) fn go_to(&mut self, state: &State) {
-        self.successors.current_mut().clone_from(state);
+        self.successors.current_mut().copy_from(state);
     }
 
     /// The state as it is stored: without what is forgotten.
@@ -113,7 +124,7 @@ impl<'a> Stepper<'a> {
         &mut self,
         mut visit: impl FnMut(&Step<'_>, &State, u64) -> R,
     ) -> Result<(), Unsupported> {
-        let Self { compiled, stubborn, forget, successors, ahead } = self;
+        let Self { compiled, stubborn, forget, successors, ahead, .. } = self;
         if stubborn.is_none() && forget.is_none() {
             return successors.for_each(|step, next| visit(step, next, 1));
         }
@@ -163,36 +174,55 @@ impl<'a> Stepper<'a> {
         found
     }
 
-    /// The firings of the first way from the current state to one that is stored with this number, and the
-    /// state that they lead to, with all its values. The current state may have them, too. All first steps are tried: which
-    /// of them a search had to look at depended on what it knew then.
-    pub(crate) fn find_stored(&mut self, store: &StateStore, to: StateId) -> Option<(Vec<Firing>, State)> {
-        let (mut firings, mut found) = (Vec::new(), None);
+    /// Walks from the current state to one that is stored with this number, and returns the firings of the first way there. The
+    /// current state may have values that stored ones lack, and so has the one that is found.
+    pub(crate) fn walk_to_stored(&mut self, store: &StateStore, to: StateId) -> Option<Vec<Firing>> {
         let wanted = self.wanted(store, to);
-        let Self { compiled, stubborn, forget, successors, ahead } = self;
-        successors.current_mut().detach();
-        ahead.start_near(successors.current());
-        let _ = successors.for_each(|step, next| {
-            if step.outcome == Outcome::Pruned {
-                return ControlFlow::Continue(());
+        self.walk_to(&wanted)
+    }
+
+    /// Walks to the first state that, as it would be stored, is the wanted one: by one step, or by several through an atomic
+    /// section, in the order in which a search goes through it. All first steps are tried: which of them a search had to
+    /// look at depended on what it knew then.
+    pub(crate) fn walk_to(&mut self, wanted: &State) -> Option<Vec<Firing>> {
+        let mut start = self.successors.current().clone();
+        start.detach();
+        let mut waiting = vec![(start, Vec::new())];
+        let mut inside = Inside::default();
+        while let Some((from, way)) = waiting.pop() {
+            let mut found = None;
+            self.go_to(&from);
+            let Self { through_sections, compiled, stubborn, forget, successors, ahead } = self;
+            ahead.start_near(successors.current());
+            let _ = successors.for_each(|step, next| {
+                if step.outcome == Outcome::Pruned {
+                    return ControlFlow::Continue(());
+                }
+                ahead.go_to(next);
+                let mut firings = way.clone();
+                firings.push(step.firing());
+                if let Some(stubborn) = stubborn.as_ref() {
+                    while ahead.advance(stubborn, Some(&mut firings)).unwrap_or(false) {}
+                }
+                let full = ahead.current().clone();
+                if let Some(forget) = forget.as_ref() {
+                    forget.apply(compiled, ahead.current_mut());
+                }
+                if ahead.current().is_same(wanted) {
+                    found = Some((full, firings));
+                    return ControlFlow::Break(());
+                }
+                if *through_sections && compiled.is_in_section(&full) && inside.push(&full) {
+                    waiting.push((full, firings));
+                }
+                ControlFlow::Continue(())
+            });
+            if let Some((state, firings)) = found {
+                self.go_to(&state);
+                return Some(firings);
             }
-            ahead.go_to(next);
-            firings.push(step.firing());
-            if let Some(stubborn) = stubborn.as_ref() {
-                while ahead.advance(stubborn, Some(&mut firings)).unwrap_or(false) {}
-            }
-            let full = ahead.current().clone();
-            if let Some(forget) = forget.as_ref() {
-                forget.apply(compiled, ahead.current_mut());
-            }
-            if ahead.current().is_same(&wanted) {
-                found = Some(full);
-                return ControlFlow::Break(());
-            }
-            firings.clear();
-            ControlFlow::Continue(())
-        });
-        found.map(|state| (firings, state))
+        }
+        None
     }
 
     /// The firings of the first way from the current state to the other, by the threads if they are named.

@@ -260,7 +260,8 @@ fn random_programs_get_the_verdicts_of_the_naive_checker() {
         let fairness = [Fairness::None, Fairness::Weak, Fairness::Strong].into_iter().enumerate();
         for ((kind, fairness), stubborn) in fairness.flat_map(|each| [(each, false), (each, true)]) {
             let request = Request { net: &net, properties: &properties, fairness, limits: Limits::default() };
-            let outcomes = Explicit { stubborn, forget: stubborn }.check(&request, &mut Silent);
+            let outcomes =
+                Explicit { stubborn, forget: stubborn, through_sections: false }.check(&request, &mut Silent);
             assert_eq!(outcomes.len(), properties.len());
             for (position, (outcome, property)) in outcomes.iter().zip(&properties).enumerate() {
                 let about = || {

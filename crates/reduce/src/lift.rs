@@ -53,6 +53,10 @@ impl Slice {
         for (index, firing) in trace.prefix.iter().enumerate() {
             let is_last = index + 1 == trace.prefix.len();
             lift.follow(index, firing, is_last && trace.end == TraceEnd::Any)?;
+            // A run that is broken by a step ends with it.
+            if !(is_last && trace.end == TraceEnd::Any && self.must_not_fire(firing.transition)) {
+                lift.hurry();
+            }
         }
         let looks_at_end = self.properties.iter().any(|property| {
             matches!(property.kind, PropertyKind::NoDeadlock | PropertyKind::NoPartialDeadlock)
@@ -79,6 +83,20 @@ impl Slice {
             }
             TraceEnd::Cycle(cycle) => lift.cycle(trace.prefix.len(), cycle),
         }
+    }
+}
+
+impl Slice {
+    /// Whether a property is broken by the firing of a transition.
+    fn must_not_fire(&self, transition: Transition) -> bool {
+        self.properties.iter().any(|property| match &property.kind {
+            PropertyKind::NeverFires(targets) => targets.contains(&transition),
+            PropertyKind::NoDeadlock
+            | PropertyKind::NoRace
+            | PropertyKind::NoPartialDeadlock
+            | PropertyKind::Ltl { .. }
+            | PropertyKind::Never { .. } => false,
+        })
     }
 }
 
@@ -126,7 +144,6 @@ impl Lift<'_> {
             Successor::Pruned => return Err(LiftError::Stuck { step: index }),
         }
         self.steps.push(step);
-        self.hurry();
         Ok(())
     }
 
@@ -252,6 +269,7 @@ impl Lift<'_> {
             seen.insert(self.marking.clone(), self.steps.len());
             for (index, firing) in cycle.iter().enumerate() {
                 self.follow(prefix + index, firing, false)?;
+                self.hurry();
             }
         }
         Err(LiftError::Open)

@@ -101,6 +101,8 @@ pub(crate) struct Code {
     n_temps: usize,
     constants: Vec<i64>,
     constant_regs: FxHashMap<i64, Reg>,
+    /// Expressions whose value is in a register already, where they occur in the transition at hand.
+    known: FxHashMap<Expr, Reg>,
 }
 
 impl Code {
@@ -121,6 +123,40 @@ impl Code {
         let start = self.here()?;
         let reg = self.lower(expr, 0)?;
         Ok(Operand { start, end: self.here()?, reg })
+    }
+
+    /// Compiles an expression whose value is put into a register, and is taken from there where it occurs from now on.
+    pub(crate) fn compile_known(&mut self, expr: &Expr, reg: Reg) -> Result<Operand, Unsupported> {
+        let operand = self.compile(expr)?;
+        self.known.insert(expr.clone(), reg);
+        Ok(operand)
+    }
+
+    /// Forgets which registers have the values of expressions: another transition has others.
+    pub(crate) fn forget_known(&mut self) {
+        self.known.clear();
+    }
+
+    /// The variables that an operand needs.
+    pub(crate) fn variables(&self, operand: Operand) -> Vec<Reg> {
+        let mut used = vec![operand.reg];
+        for op in &self.ops[operand.start as usize..operand.end as usize] {
+            match *op {
+                Op::Unary { a, .. }
+                | Op::Convert { a, .. }
+                | Op::Copy { a, .. }
+                | Op::JumpIfZero { a, .. } => {
+                    used.push(a);
+                }
+                Op::Binary { a, b, .. } => used.extend([a, b]),
+                Op::Cell { first, n, .. } | Op::Marked { first, n, .. } => {
+                    used.extend(first..first + Reg::from(n));
+                }
+                Op::Jump { .. } | Op::Deadlock { .. } => {}
+            }
+        }
+        used.retain(|&reg| usize::from(reg) < self.n_vars);
+        used
     }
 
     /// The operand for a register without any instruction.
@@ -183,6 +219,9 @@ impl Code {
     /// Appends the instructions for an expression that may use the temporaries from `level` on, and returns
     /// the register of its value: that of a leaf, or the temporary `level`.
     fn lower(&mut self, expr: &Expr, level: usize) -> Result<Reg, Unsupported> {
+        if let Some(&known) = self.known.get(expr) {
+            return Ok(known);
+        }
         Ok(match expr {
             Expr::Const(value) => self.constant(*value)?,
             Expr::Var(var) => reg(var.index())?,

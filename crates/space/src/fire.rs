@@ -6,7 +6,7 @@ use crate::Successors;
 use crate::code::Operand;
 use crate::layout::{Home, place_word, word_place};
 use crate::successors::{mask, selected_rows};
-use crate::transition::{Consume, Key, Member, Prefix, Produce, Rule};
+use crate::transition::{Consume, Key, Member, Prefix, Produce, Rule, Write};
 
 impl Successors<'_> {
     /// Changes `next` as the firing asks: consume, produce, write, leave the frames that were not put back,
@@ -31,6 +31,10 @@ impl Successors<'_> {
             self.produce(produce)?;
         }
         for write in &rule.writes {
+            if write.count > 1 {
+                self.write_run(write)?;
+                continue;
+            }
             if !self.holds(write.when) {
                 continue;
             }
@@ -71,6 +75,18 @@ impl Successors<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Writes elements of a global array that follow each other, where they are in it.
+    fn write_run(&mut self, write: &Write) -> Result<(), &'static str> {
+        let Key::Own { index } = write.key else { return Err("elements of an array that is not global") };
+        let index = self.optional(index).unwrap_or(0);
+        let (first, count) = (usize::from(write.value.reg), usize::from(write.count));
+        for offset in 0..count {
+            let key = (0, 0, index.wrapping_add(offset as i64));
+            self.next.set_cell(&self.compiled.layout, &write.cells, key, self.registers[first + offset])?;
+        }
+        Ok(())
     }
 
     fn consume(&mut self, consume: &Consume) -> Result<(), &'static str> {

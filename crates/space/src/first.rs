@@ -88,7 +88,13 @@ impl Successors<'_> {
                         awaited |= if is_live { one } else { ThreadSet::ALL };
                     }
                 }
-                Binding::Frame { .. } | Binding::Member(_) | Binding::Count { .. } | Binding::Absent(_) => {}
+                Binding::ReadRun { var, count, cells, index } => self.read_run(*var, *count, cells, *index),
+                Binding::Compute { var, value } => self.registers[*var as usize] = self.value(*value),
+                Binding::Frame { .. }
+                | Binding::Member(_)
+                | Binding::Count { .. }
+                | Binding::Absent(_)
+                | Binding::Holds { .. } => {}
                 Binding::Choose { .. } => return ThreadSet::ALL,
             }
         }

@@ -11,6 +11,8 @@
 //! | `thread_set` | sets of threads |
 //! | `state` | the unpacked state that transitions work on |
 //! | `code` | expressions as register programs |
+//! | `common` | what the expressions of a transition have in common |
+//! | `schedule` | in which order a transition's variables are bound |
 //! | `transition` | transitions as lists of steps that bind and steps that fire |
 //! | `successors` | enumerates the firings of a state |
 //! | `priority` | ranks and late steps |
@@ -28,6 +30,8 @@
 //! | `advance` | steps that are alone, taken without a look around |
 //! | `atoms` | the atoms of properties on unpacked states |
 //! | `pool` | equal parts of states, stored once |
+//! | `index` | a hash index that grows in small pieces |
+//! | `rows` | vectors of small numbers, packed |
 //! | `store` | the visited set: states as short vectors of parts |
 //!
 //! This room knows nothing of properties, searches or limits. Whatever a net does that a state has no room
@@ -57,16 +61,20 @@ mod advance;
 mod atoms;
 mod bits;
 mod code;
+mod common;
 mod fire;
 mod first;
 mod footprint;
 mod forget;
+mod index;
 mod layout;
 mod observed;
 mod plan;
 mod pool;
 mod priority;
 mod race;
+mod rows;
+mod schedule;
 mod sequence;
 mod state;
 mod store;

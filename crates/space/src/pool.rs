@@ -25,6 +25,11 @@ impl Pool {
         Self { words: Vec::new(), ends: Vec::new(), table: HashTable::new() }
     }
 
+    /// How many sequences there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// The sequence of that number.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &[i64] {
@@ -71,16 +76,20 @@ fn hash_words(words: &[i64]) -> u64 {
     hasher.finish()
 }
 
-/// The hash of a vector of numbers, from its last number that is not 0 backwards.
+/// The hash of a vector of numbers.
 #[inline]
-pub(crate) fn hash_numbers(numbers: &[u32]) -> u64 {
+pub(crate) fn hash_numbers(numbers: impl Iterator<Item = u32>) -> u64 {
     let mut hasher = FixedState::with_seed(0).build_hasher();
-    let mut pairs = numbers.chunks_exact(2);
-    for pair in &mut pairs {
-        hasher.write_u64(u64::from(pair[0]) << 32 | u64::from(pair[1]));
+    let (mut pair, mut is_half) = (0_u64, false);
+    for number in numbers {
+        pair = pair << 32 | u64::from(number);
+        if is_half {
+            hasher.write_u64(pair);
+        }
+        is_half = !is_half;
     }
-    if let [last] = pairs.remainder() {
-        hasher.write_u64(u64::from(*last) << 32);
+    if is_half {
+        hasher.write_u64(pair << 32);
     }
     hasher.finish()
 }

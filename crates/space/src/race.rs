@@ -5,8 +5,8 @@
 
 use std::ops::ControlFlow;
 
-use pdnet_base::IndexVec;
-use pdnet_net::{ArcData, Firing, Net, Place, Race, Transition};
+use pdnet_base::{Idx as _, IndexVec};
+use pdnet_net::{ArcData, Firing, Net, Place, Race, Transition, Var};
 
 use crate::code::Operand;
 use crate::layout::{Cells, Home, word_place};
@@ -144,17 +144,21 @@ impl Touched {
     }
 }
 
-/// The arcs of a transition to memory. Its rule has the reads and the writes in the same order.
+/// The arcs of a transition to memory. Its rule has the writes in the same order, and reads by their variables.
 fn memory_arcs(net: &Net, arcs: &[ArcData], rule: &Rule) -> Vec<MemoryArc> {
-    let mut reads = rule.bindings.iter().filter_map(|binding| match binding {
-        Binding::Read { cells, key, when, .. } => Some((*cells, *key, *when)),
-        _ => None,
-    });
+    let read_into = |wanted: Var| {
+        rule.bindings.iter().find_map(|binding| match binding {
+            Binding::Read { var, cells, key, when } if usize::from(*var) == wanted.index() => {
+                Some((*cells, *key, *when))
+            }
+            _ => None,
+        })
+    };
     let mut writes = rule.writes.iter().map(|write| (write.cells, write.key, write.when));
     let mut found = Vec::new();
     for arc in arcs {
         let (place, compiled, writes) = match arc {
-            ArcData::Read { place, .. } => (*place, reads.next(), false),
+            ArcData::Read { place, var, .. } => (*place, read_into(*var), false),
             ArcData::Write { place, .. } => (*place, writes.next(), true),
             _ => continue,
         };

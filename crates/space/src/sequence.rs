@@ -31,7 +31,10 @@ impl Successors<'_> {
         self.sequence.transitions.clear();
         self.sequence.is_cut = false;
         let is_set = |cell: Option<usize>| cell.is_some_and(|offset| self.next.globals[offset] != 0);
-        if !is_set(compiled.layout.indivisible) && !is_set(compiled.layout.yielding) {
+        if !is_set(compiled.layout.indivisible) {
+            if is_set(compiled.layout.yielding) {
+                self.yield_next();
+            }
             return Ok(Outcome::State);
         }
         // The steps are those of another generator: this one is in the middle of an enumeration.
@@ -49,6 +52,23 @@ impl Successors<'_> {
         self.sequence.is_cut = inner.sequence.is_cut;
         self.inner = Some(inner);
         outcome
+    }
+
+    /// Takes the atomic section from a thread that cannot go on in `next`. The enumeration that this one is in the middle of
+    /// goes on as if nothing had been.
+    fn yield_next(&mut self) {
+        let mut registers = std::mem::take(&mut self.sequence.registers);
+        registers.clone_from(&self.registers);
+        let base = self.base;
+        std::mem::swap(&mut self.current, &mut self.next);
+        let lost = self.lost_section();
+        std::mem::swap(&mut self.current, &mut self.next);
+        self.base = base;
+        std::mem::swap(&mut self.registers, &mut registers);
+        self.sequence.registers = registers;
+        if let Some(cell) = lost {
+            self.next.set_global(cell, 0);
+        }
     }
 
     /// Takes steps of the thread for as long as the sequence is not at its end.
@@ -118,14 +138,19 @@ impl Successors<'_> {
 
     /// Takes the atomic section from a thread that cannot go on.
     fn yield_section(&mut self) {
-        let Some(cell) = self.compiled.layout.yielding else { return };
-        let owner = self.current.globals[cell];
-        if owner == 0 {
-            return;
-        }
-        let owner = ThreadSet::of_number(owner.wrapping_sub(1)) & self.current.live;
-        if self.compiled.has_ended(&self.current) || !self.is_any_bound(owner) {
+        if let Some(cell) = self.lost_section() {
             self.next.set_global(cell, 0);
         }
+    }
+
+    /// The cell of the atomic section, where a thread is in it that cannot go on.
+    fn lost_section(&mut self) -> Option<usize> {
+        let cell = self.compiled.layout.yielding?;
+        let owner = self.current.globals[cell];
+        if owner == 0 {
+            return None;
+        }
+        let owner = ThreadSet::of_number(owner.wrapping_sub(1)) & self.current.live;
+        (self.compiled.has_ended(&self.current) || !self.is_any_bound(owner)).then_some(cell)
     }
 }

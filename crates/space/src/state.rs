@@ -44,22 +44,24 @@ impl State {
     pub(crate) const fn mark_all_changed(&mut self) {
         self.changed_chunks = u64::MAX;
         self.changed_threads = ThreadSet::ALL;
-        self.n_threads = self.threads.len();
     }
 
     /// Makes it equal to `other`, given that it differs only in parts that are marked as changed.
     pub(crate) fn restore(&mut self, other: &Self) {
-        if self.changed_chunks != 0 {
-            self.globals.copy_from_slice(&other.globals);
+        let mut chunks = self.changed_chunks;
+        while chunks != 0 {
+            let words = chunk_words(chunks.trailing_zeros() as usize, self.globals.len());
+            chunks &= chunks - 1;
+            self.globals[words.clone()].copy_from_slice(&other.globals[words]);
         }
+        let n_threads = self.n_threads.max(other.n_threads);
         let mut rest = self.changed_threads;
         while let Some(thread) = rest.pop() {
-            if thread >= self.threads.len() {
+            if thread >= n_threads {
                 break;
             }
             if let (Some(words), Some(from)) = (self.threads.get_mut(thread), other.threads.get(thread)) {
-                words.clear();
-                words.extend_from_slice(from);
+                copy_words(words, from);
             }
         }
         self.live = other.live;
@@ -75,19 +77,49 @@ impl State {
         self.restore(other);
     }
 
-    /// Makes it a copy of `other`, in place.
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.globals.copy_from_slice(&other.globals);
-        let n_threads = self.n_threads.max(other.n_threads);
-        for (words, from) in self.threads.iter_mut().zip(&other.threads).take(n_threads) {
-            words.clear();
-            words.extend_from_slice(from);
+    /// Makes it a copy of `other`, in place. Both must be of the same store, or detached: parts that are known to be equal are
+    /// not copied.
+    pub fn copy_from(&mut self, other: &Self) {
+        let n_chunks = self.globals.len().div_ceil(CHUNK);
+        for chunk in 0..n_chunks {
+            if self.parts[chunk] != other.parts[chunk] || self.has_changed(chunk) || other.has_changed(chunk)
+            {
+                let words = chunk * CHUNK..((chunk + 1) * CHUNK).min(self.globals.len());
+                self.globals[words.clone()].copy_from_slice(&other.globals[words]);
+                self.parts[chunk] = other.parts[chunk];
+            }
+        }
+        let changed = self.changed_threads | other.changed_threads;
+        for thread in 0..self.n_threads.max(other.n_threads) {
+            let part = n_chunks + thread;
+            if changed.contains(thread) || self.parts[part] != other.parts[part] {
+                copy_words(&mut self.threads[thread], &other.threads[thread]);
+                self.parts[part] = other.parts[part];
+            }
         }
         self.live = other.live;
         self.n_threads = other.n_threads;
-        self.parts.copy_from_slice(&other.parts);
         self.changed_chunks = other.changed_chunks;
         self.changed_threads = other.changed_threads;
+    }
+
+    /// Whether a chunk of the globals is marked as changed. The last mark stands for all that are left.
+    #[inline]
+    pub(crate) fn has_changed(&self, chunk: usize) -> bool {
+        self.changed_chunks >> chunk.min(63) & 1 == 1
+    }
+
+    /// The chunks of the globals that are marked as changed.
+    pub(crate) fn changed_chunks(&self) -> impl Iterator<Item = usize> + use<> {
+        let (n_chunks, marks) = (self.globals.len().div_ceil(CHUNK), self.changed_chunks);
+        // The last mark stands for all that are left.
+        let from = (marks.trailing_zeros() as usize).min(n_chunks);
+        (from..n_chunks).filter(move |&chunk| marks >> chunk.min(63) & 1 == 1)
+    }
+
+    pub(crate) const fn mark_unchanged(&mut self) {
+        self.changed_chunks = 0;
+        self.changed_threads = ThreadSet::NONE;
     }
 
     /// Whether it is the same state, wherever it comes from.
@@ -283,6 +315,14 @@ impl State {
 }
 
 impl Cells {
+    /// The words of elements of a global array that follow each other, if all of them are in it.
+    #[inline]
+    pub(crate) fn run(&self, index: i64, count: usize) -> Option<std::ops::Range<usize>> {
+        let first = self.at(index)?;
+        let is_inside = self.length.is_some_and(|length| first + count <= length as usize);
+        is_inside.then(|| self.offset + first..self.offset + first + count)
+    }
+
     /// The position of an element among the cells, or nothing where it is outside.
     #[inline]
     fn at(&self, index: i64) -> Option<usize> {
@@ -292,6 +332,24 @@ impl Cells {
             Some(_) => None,
         }
     }
+}
+
+/// Makes a sequence equal to another one, in place.
+#[inline]
+pub(crate) fn copy_words<T: Copy>(words: &mut Vec<T>, from: &[T]) {
+    if words.len() == from.len() {
+        words.copy_from_slice(from);
+    } else {
+        words.clear();
+        words.extend_from_slice(from);
+    }
+}
+
+/// The global words that a bit of the changed chunks stands for: the last bit stands for all that are left.
+#[inline]
+fn chunk_words(bit: usize, n_words: usize) -> std::ops::Range<usize> {
+    let end = if bit == 63 { n_words } else { (bit + 1) * CHUNK };
+    (bit * CHUNK).min(n_words)..end.min(n_words)
 }
 
 /// The number of a thread that may exist.

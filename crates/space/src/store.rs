@@ -1,19 +1,25 @@
 //! The visited set.
 //!
-//! A state is stored as the numbers of its parts: the chunks of its global words and the words of each
+//! A state is a vector of the numbers of its parts: the chunks of its global words and the words of each
 //! thread. This is the collapse compression of Holzmann, *State compression in SPIN: recursive indexing and
 //! compression training runs* (SPIN workshop 1997): a step changes one thread and a few global
-//! words, so that most parts were seen before, and a state is a handful of numbers.
+//! words, so that most parts were seen before, and a state is a handful of numbers, which take as many bytes as
+//! there are different parts ([`Rows`]).
+//!
+//! To store the vector as a tree of pairs (Laarman, van de Pol and Weber, *Parallel recursive state compression for free*, SPIN
+//! 2011) was tried: it took about as much memory and up to twice the time, for each step looks for a pair on every level.
 
 use std::fmt;
+use std::ops::ControlFlow;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use pdnet_base::{Idx as _, index_type};
 
+use crate::index::Index;
 use crate::layout::CHUNK;
 use crate::pool::{Pool, hash_numbers};
-use crate::{Compiled, State, ThreadSet};
+use crate::rows::{Format, Rows, width};
+use crate::state::copy_words;
+use crate::{Compiled, State};
 
 index_type! {
     /// A state of a store. States are numbered from 0 in the order in which they were found.
@@ -32,67 +38,70 @@ impl fmt::Display for Full {
 
 impl std::error::Error for Full {}
 
-/// How many states make a block of memory. Blocks never move, so that a growing store needs no second copy of
-/// itself.
-const BLOCK: usize = 1 << 14;
+/// A state that was brought.
+#[derive(Clone, Copy, Debug)]
+struct Brought {
+    hash: u64,
+    /// Where its numbers end; they begin where those of the one before it end.
+    end: usize,
+    mark: bool,
+}
 
 /// The visited set: states without repetition, each with a number.
 #[derive(Clone, Debug)]
 pub struct StateStore {
-    /// The words of a thread that does not live yet, and how many parts are global.
-    thread_template: Vec<i64>,
-    n_chunks: usize,
-    globals: Pool,
+    /// The different values of each chunk of the globals.
+    chunks: Vec<Pool>,
     threads: Pool,
-    /// How many numbers a stored state has. It grows when a state needs more of them (a thread is created);
-    /// shorter states then get zeros, which stand for threads that do not live yet.
-    stride: usize,
-    blocks: Vec<Vec<u32>>,
-    n_states: usize,
-    table: HashTable<u32>,
+    /// A row has the numbers of the chunks and then of the threads, up to the last that lives or has lived: the number 0 of
+    /// a thread is the one that does not live yet.
+    rows: Rows,
+    index: Index,
     /// The state that is being put in.
     key: Vec<u32>,
+    /// Those that were brought and not yet looked for.
+    brought: Vec<Brought>,
+    keys: Vec<u32>,
+    /// Some number has become too large for the format of the rows.
+    is_narrow: bool,
 }
 
 impl StateStore {
     /// An empty store for states of this net.
     #[must_use]
     pub fn new(compiled: &Compiled) -> Self {
-        let thread_template = compiled.layout.thread_template.clone();
         let mut threads = Pool::new();
         // Number 0 is the thread that does not live yet; an empty pool has room for it.
-        let _ = threads.intern(&thread_template);
-        let n_chunks = compiled.layout.n_chunks();
+        let _ = threads.intern(&compiled.layout.thread_template);
         Self {
-            thread_template,
-            n_chunks,
-            globals: Pool::new(),
+            chunks: vec![Pool::new(); compiled.layout.n_chunks()],
             threads,
-            stride: n_chunks + 1,
-            blocks: Vec::new(),
-            n_states: 0,
-            table: HashTable::new(),
+            rows: Rows::default(),
+            index: Index::new(),
             key: Vec::new(),
+            brought: Vec::new(),
+            keys: Vec::new(),
+            is_narrow: true,
         }
     }
 
     /// How many states there are.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.n_states
+        self.rows.len()
     }
 
     /// Whether there is no state.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.n_states == 0
+        self.rows.len() == 0
     }
 
     /// The bytes that it takes, capacity included.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let blocks: usize = self.blocks.iter().map(Vec::capacity).sum();
-        blocks * 4 + self.table.allocation_size() + self.globals.bytes() + self.threads.bytes()
+        let chunks: usize = self.chunks.iter().map(Pool::bytes).sum();
+        self.rows.bytes() + self.index.bytes() + chunks + self.threads.bytes()
     }
 
     /// The number of a state, and whether it is new. A state that was loaded from this store and changed by
@@ -102,115 +111,155 @@ impl StateStore {
     /// Where there is no room for another number.
     pub fn insert(&mut self, state: &State) -> Result<(StateId, bool), Full> {
         self.make_key(state)?;
-        if self.key.len() > self.stride {
-            self.widen(self.key.len());
-        }
-        let Self { key, blocks, stride, table, n_states, .. } = self;
-        let (stride, n_chunks) = (*stride, self.n_chunks);
-        let hash = hash_numbers(key);
-        let equal = |&id: &u32| {
-            let row = row(blocks, stride, id as usize);
-            row[..key.len()] == **key && row[key.len()..].iter().all(|&part| part == 0)
-        };
-        let hasher = |&id: &u32| hash_numbers(trimmed(row(blocks, stride, id as usize), n_chunks));
-        match table.entry(hash, equal, hasher) {
-            Entry::Occupied(entry) => Ok((StateId::new(*entry.get() as usize), false)),
-            Entry::Vacant(entry) => {
-                let id = u32::try_from(*n_states).map_err(|_| Full)?;
-                entry.insert(id);
-                *n_states += 1;
-                let id = id as usize;
-                if id / BLOCK == blocks.len() {
-                    // The first block grows with the number of states: most nets in tests are small.
-                    let capacity = if id == 0 { 0 } else { BLOCK * stride };
-                    blocks.push(Vec::with_capacity(capacity));
-                }
-                let block = &mut blocks[id / BLOCK];
-                block.extend_from_slice(key);
-                block.resize((id % BLOCK + 1) * stride, 0);
-                Ok((StateId::new(id), true))
-            }
-        }
+        let hash = hash_numbers(self.key.iter().copied());
+        self.insert_key(hash)
     }
 
-    /// Unpacks a state.
-    pub fn load(&self, id: StateId, state: &mut State) {
-        let parts = row(&self.blocks, self.stride, id.index());
-        for (chunk, &part) in parts[..self.n_chunks].iter().enumerate() {
-            let words = self.globals.get(part);
-            state.globals[chunk * CHUNK..][..words.len()].copy_from_slice(words);
+    /// Brings a state that is to be put in with others, and says how many there are now. The mark comes back with it.
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn bring(&mut self, state: &State, mark: bool) -> Result<usize, Full> {
+        self.make_key(state)?;
+        let hash = hash_numbers(self.key.iter().copied());
+        self.keys.extend_from_slice(&self.key);
+        self.brought.push(Brought { hash, end: self.keys.len(), mark });
+        Ok(self.brought.len())
+    }
+
+    /// Puts the states in that were brought, in their order, and calls `found` with the number of each, whether it is new, and
+    /// its mark, until that breaks; those that are left are dropped.
+    ///
+    /// A large store does not fit into the caches of the processor. So what is needed to find the states is looked at first,
+    /// for all of them: these looks do not wait for each other.
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn insert_brought(
+        &mut self,
+        mut found: impl FnMut(StateId, bool, bool) -> ControlFlow<()>,
+    ) -> Result<(), Full> {
+        let (brought, keys) = (std::mem::take(&mut self.brought), std::mem::take(&mut self.keys));
+        let touched = brought.iter().fold(0, |sum: u8, one| sum.wrapping_add(self.index.touch(one.hash)));
+        let candidates = brought.iter().filter_map(|one| self.index.candidate(one.hash));
+        std::hint::black_box(candidates.fold(touched, |sum, row| sum.wrapping_add(self.rows.touch(row))));
+        let mut start = 0;
+        let mut result = Ok(());
+        for one in &brought {
+            self.key.clear();
+            self.key.extend_from_slice(&keys[start..one.end]);
+            start = one.end;
+            match self.insert_key(one.hash) {
+                Ok((id, is_new)) => {
+                    if found(id, is_new, one.mark).is_break() {
+                        break;
+                    }
+                }
+                Err(full) => {
+                    result = Err(full);
+                    break;
+                }
+            }
         }
-        let threads = &parts[self.n_chunks..];
-        state.live = ThreadSet::NONE;
-        for (thread, &part) in threads.iter().enumerate().take(state.threads.len()) {
-            let words = self.threads.get(part);
-            if words[0] != 0 {
+        (self.brought, self.keys) = (brought, keys);
+        self.brought.clear();
+        self.keys.clear();
+        result
+    }
+
+    fn insert_key(&mut self, hash: u64) -> Result<(StateId, bool), Full> {
+        let Self { rows, index, key, .. } = self;
+        if let Some(id) = index.find(hash, |id| rows.is(id, key)) {
+            return Ok((StateId::new(id as usize), false));
+        }
+        let id = u32::try_from(rows.len()).map_err(|_| Full)?;
+        if self.is_narrow || rows.n_numbers() < key.len() {
+            self.widen();
+        }
+        let Self { rows, index, key, chunks, .. } = self;
+        rows.push(key);
+        let n_chunks = chunks.len();
+        index.insert(hash, id, |id| hash_row(rows.get(id), n_chunks));
+        Ok((StateId::new(id as usize), true))
+    }
+
+    /// Unpacks a state. What it holds must come from this store or be detached: parts that it has already are not
+    /// unpacked again.
+    pub fn load(&self, id: StateId, state: &mut State) {
+        #[expect(clippy::cast_possible_truncation, reason = "states are numbered so")]
+        let mut row = self.rows.get(id.index() as u32);
+        for (chunk, pool) in self.chunks.iter().enumerate() {
+            let number = row.next().unwrap_or(0);
+            if state.parts[chunk] != number || state.has_changed(chunk) {
+                state.parts[chunk] = number;
+                let words = pool.get(number);
+                state.globals[chunk * CHUNK..][..words.len()].copy_from_slice(words);
+            }
+        }
+        let base = self.chunks.len();
+        let mut n_threads = 0;
+        let n_row = row.len().min(state.threads.len());
+        for thread in 0..n_row.max(state.n_threads) {
+            let number = row.next().unwrap_or(0);
+            if number != 0 {
+                n_threads = thread + 1;
+            }
+            if state.parts[base + thread] == number && !state.changed_threads.contains(thread) {
+                continue;
+            }
+            state.parts[base + thread] = number;
+            let words = self.threads.get(number);
+            if words[0] == 0 {
+                state.live.remove(thread);
+            } else {
                 state.live.insert(thread);
             }
-            state.threads[thread].clear();
-            state.threads[thread].extend_from_slice(words);
+            copy_words(&mut state.threads[thread], words);
         }
-        for thread in threads.len()..state.n_threads {
-            state.threads[thread].clone_from(&self.thread_template);
-            state.parts[self.n_chunks + thread] = 0;
-        }
-        let n_parts = parts.len().min(state.parts.len());
-        state.parts[..n_parts].copy_from_slice(&parts[..n_parts]);
-        state.n_threads = n_parts - self.n_chunks;
-        state.changed_chunks = 0;
-        state.changed_threads = ThreadSet::NONE;
+        state.n_threads = n_threads;
+        state.mark_unchanged();
     }
 
     /// Makes the numbers of a state's parts, without zeros for threads at the end.
     fn make_key(&mut self, state: &State) -> Result<(), Full> {
+        let n_chunks = self.chunks.len();
         self.key.clear();
-        for chunk in 0..self.n_chunks {
-            let part = if state.changed_chunks >> chunk.min(63) & 1 == 1 {
-                let words = &state.globals[chunk * CHUNK..];
-                self.globals.intern(&words[..words.len().min(CHUNK)])?
-            } else {
-                state.parts[chunk]
-            };
-            self.key.push(part);
+        self.key.extend_from_slice(&state.parts[..n_chunks + state.n_threads]);
+        for chunk in state.changed_chunks() {
+            let words = &state.globals[chunk * CHUNK..];
+            let number = self.chunks[chunk].intern(&words[..words.len().min(CHUNK)])?;
+            self.is_narrow |= !self.rows.has_room(chunk, number);
+            self.key[chunk] = number;
         }
-        for thread in 0..state.n_threads {
-            let part = if state.changed_threads.contains(thread) {
-                self.threads.intern(&state.threads[thread])?
-            } else {
-                state.parts[self.n_chunks + thread]
-            };
-            self.key.push(part);
+        for thread in state.changed_threads.iter().take_while(|&thread| thread < state.n_threads) {
+            let number = self.threads.intern(&state.threads[thread])?;
+            self.is_narrow |= !self.rows.has_room(n_chunks + thread, number);
+            self.key[n_chunks + thread] = number;
         }
-        self.key.truncate(trimmed(&self.key, self.n_chunks).len());
+        while self.key.len() > n_chunks && self.key.last() == Some(&0) {
+            self.key.pop();
+        }
         Ok(())
     }
 
-    /// Gives every stored state room for more numbers.
-    fn widen(&mut self, stride: usize) {
-        for block in &mut self.blocks {
-            let mut wide = Vec::with_capacity(block.len() / self.stride * stride);
-            for row in block.chunks_exact(self.stride) {
-                wide.extend_from_slice(row);
-                wide.resize(wide.len() + stride - self.stride, 0);
-            }
-            *block = wide;
-        }
-        self.stride = stride;
+    /// Gives the rows to come room for what there is.
+    fn widen(&mut self) {
+        let n_threads = self.key.len() - self.chunks.len();
+        let n_before = self.rows.n_numbers().saturating_sub(self.chunks.len());
+        let mut widths: Vec<u8> = self.chunks.iter().map(|pool| width(pool.len())).collect();
+        widths.resize(widths.len() + n_threads.max(n_before), width(self.threads.len()));
+        self.rows.set_format(Format::new(widths));
+        self.is_narrow = false;
     }
 }
 
-/// The numbers of a stored state.
-#[inline]
-fn row(blocks: &[Vec<u32>], stride: usize, id: usize) -> &[u32] {
-    &blocks[id / BLOCK][id % BLOCK * stride..][..stride]
-}
-
-/// The numbers without those of threads at the end that do not live yet.
-#[inline]
-fn trimmed(parts: &[u32], n_chunks: usize) -> &[u32] {
-    let mut n = parts.len();
-    while n > n_chunks && parts[n - 1] == 0 {
-        n -= 1;
-    }
-    &parts[..n]
+/// The hash of a row, without zeros for threads at the end.
+fn hash_row(row: impl Iterator<Item = u32> + Clone, n_chunks: usize) -> u64 {
+    let n_numbers = row
+        .clone()
+        .enumerate()
+        .filter(|(at, number)| *at < n_chunks || *number != 0)
+        .last()
+        .map_or(0, |(at, _)| at + 1);
+    hash_numbers(row.take(n_numbers))
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pdnet_base::IndexVec;
 use pdnet_net::{Effect, Firing, Place, Transition};
 
-use crate::code::Operand;
+use crate::code::{Operand, Reg};
 use crate::layout::{Cells, Home, Layout, word_place};
 use crate::plan::Plans;
 use crate::sequence::Sequence;
@@ -368,9 +368,16 @@ impl<'c> Successors<'c> {
                     let value = if self.holds(*when) { self.read(cells, key) } else { 0 };
                     self.registers[*var as usize] = value;
                 }
+                Binding::ReadRun { var, count, cells, index } => self.read_run(*var, *count, cells, *index),
+                Binding::Compute { var, value } => self.registers[*var as usize] = self.value(*value),
+                Binding::Holds { condition } => {
+                    if self.value(*condition) == 0 {
+                        return ControlFlow::Continue(());
+                    }
+                }
             }
         }
-        if self.holds(rule.guard) { found(self, transition, rule) } else { ControlFlow::Continue(()) }
+        found(self, transition, rule)
     }
 
     fn bind_frame(
@@ -473,6 +480,22 @@ impl<'c> Successors<'c> {
             }
         };
         self.current.cell(&self.compiled.layout, cells, thread, depth, index)
+    }
+
+    /// Reads elements of a global array that follow each other; those outside of it are 0.
+    pub(crate) fn read_run(&mut self, var: Reg, count: Reg, cells: &Cells, index: Operand) {
+        let index = self.value(index);
+        let (var, count) = (usize::from(var), usize::from(count));
+        match cells.run(index, count) {
+            Some(run) => self.registers[var..var + count].copy_from_slice(&self.current.globals[run]),
+            None => {
+                for offset in 0..count {
+                    let index = index.wrapping_add(offset as i64);
+                    self.registers[var + offset] =
+                        self.current.cell(&self.compiled.layout, cells, 0, 0, index);
+                }
+            }
+        }
     }
 
     /// The words of the moving thread.

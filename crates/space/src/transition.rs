@@ -4,8 +4,10 @@ use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{ArcData, Domain, Effect, Expr, Function, Net, Pattern, Place, Transition, TransitionData};
 
 use crate::code::{self, Code, Operand, Reg, reg};
+use crate::common::{Group, groups, repeated};
 use crate::layout::{Cells, Home, Layout, Slot, no_room, word_place};
 use crate::priority::Priorities;
+use crate::schedule::{conjuncts, schedule};
 use crate::{State, ThreadSet, Unsupported};
 
 /// A net that is ready to run.
@@ -24,8 +26,8 @@ pub struct Compiled {
 /// A compiled transition.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
+    /// What is done in this order to bind it, the guard included.
     pub(crate) bindings: Vec<Binding>,
-    pub(crate) guard: Option<Operand>,
     pub(crate) consumes: Vec<Consume>,
     /// Where the moving frame's token goes; nothing where it is not put back under its own name.
     pub(crate) moves_to: Option<Place>,
@@ -91,6 +93,12 @@ pub(crate) enum Binding {
     Absent(Prefix),
     /// A cell is read.
     Read { var: Reg, cells: Cells, key: Key, when: Option<Operand> },
+    /// Elements of a global array that follow each other are read into variables that follow each other.
+    ReadRun { var: Reg, count: Reg, cells: Cells, index: Operand },
+    /// The value of an expression is kept for others that have it as a part.
+    Compute { var: Reg, value: Operand },
+    /// A part of the guard holds.
+    Holds { condition: Operand },
 }
 
 /// Which cell of a place.
@@ -119,10 +127,12 @@ pub(crate) enum Produce {
     Count { offset: usize },
 }
 
-/// A cell that gets a new value.
+/// A cell that gets a new value, or several that follow each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Write {
     pub(crate) cells: Cells,
+    /// How many; their values are in registers that follow each other.
+    pub(crate) count: Reg,
     pub(crate) key: Key,
     pub(crate) value: Operand,
     pub(crate) when: Option<Operand>,
@@ -136,7 +146,7 @@ impl Compiled {
     pub fn new(net: &Net) -> Result<Self, Unsupported> {
         let layout = Layout::new(net)?;
         let initial = layout.initial(net)?;
-        let n_vars = net.transitions.iter().map(|data| data.vars.len()).max().unwrap_or(0);
+        let n_vars = net.transitions.iter().map(|data| n_registers(net, data)).max().unwrap_or(0);
         let n_temps = net.transitions.iter().flat_map(exprs).map(code::depth).max().unwrap_or(0);
         let code = Code::new(n_vars, n_temps);
         let mut compiler = Compiler { net, layout: &layout, code, owner: None };
@@ -209,6 +219,20 @@ impl Compiled {
     }
 }
 
+/// How many registers a transition has for its variables and for what occurs twice in its expressions.
+fn n_registers(net: &Net, data: &TransitionData) -> usize {
+    data.vars.len() + repeated(grouped_exprs(&groups(net, &data.arcs), data).into_iter()).len()
+}
+
+/// The expressions of a transition that are evaluated, where arcs are grouped.
+fn grouped_exprs<'a>(groups: &[Group<'a>], data: &'a TransitionData) -> Vec<&'a Expr> {
+    let of_group = |group: &Group<'a>| match *group {
+        Group::One(arc) => arc_exprs(arc),
+        Group::Reads { index, .. } | Group::Writes { index, .. } => vec![index],
+    };
+    groups.iter().flat_map(of_group).chain(data.guard.iter().flat_map(conjuncts)).collect()
+}
+
 /// All expressions of a transition.
 fn exprs(data: &TransitionData) -> impl Iterator<Item = &Expr> {
     data.arcs.iter().flat_map(arc_exprs).chain(&data.guard)
@@ -256,7 +280,6 @@ impl Compiler<'_> {
         self.owner = self.layout.owner[source];
         let mut rule = Rule {
             bindings: Vec::new(),
-            guard: None,
             consumes: Vec::new(),
             moves_to: None,
             produces: Vec::new(),
@@ -271,14 +294,64 @@ impl Compiler<'_> {
                 rule.bindings.push(Binding::Choose { var: reg(var.index())?, domain: domain.clone() });
             }
         }
-        for arc in &data.arcs[1..] {
-            self.lower_arc(source, arc, &mut rule)?;
+        let arcs = groups(self.net, &data.arcs);
+        self.code.forget_known();
+        for (number, expr) in repeated(grouped_exprs(&arcs, data).into_iter()).into_iter().enumerate() {
+            let var = reg(data.vars.len() + number)?;
+            let value = self.code.compile_known(expr, var)?;
+            rule.bindings.push(Binding::Compute { var, value });
         }
-        rule.guard = self.lower_optional(data.guard.as_ref())?;
+        for group in &arcs[1..] {
+            self.lower_group(source, group, &mut rule)?;
+        }
+        let guards: Vec<Operand> = data
+            .guard
+            .iter()
+            .flat_map(conjuncts)
+            .map(|part| self.code.compile(part))
+            .collect::<Result<_, _>>()?;
+        rule.bindings = schedule(&self.code, rule.bindings, &guards);
         for part in &data.bytes {
             rule.parts.push((part.place, self.code.compile(&part.first)?, part.count));
         }
         Ok((source, rule))
+    }
+
+    fn lower_group(&mut self, source: Place, group: &Group<'_>, rule: &mut Rule) -> Result<(), Unsupported> {
+        match *group {
+            Group::One(arc) => self.lower_arc(source, arc, rule)?,
+            Group::Reads { place, index, var, count } => {
+                let (cells, index) = self.lower_element(place, index)?;
+                let (var, count) = (reg(var.index())?, reg(count)?);
+                rule.bindings.push(Binding::ReadRun { var, count, cells, index });
+            }
+            Group::Writes { place, index, var, count } => {
+                let (cells, index) = self.lower_element(place, index)?;
+                let (value, count) = (Code::register(reg(var.index())?), reg(count)?);
+                rule.writes.push(Write {
+                    cells,
+                    count,
+                    key: Key::Own { index: Some(index) },
+                    value,
+                    when: None,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn lower_element(&mut self, place: Place, index: &Expr) -> Result<(Cells, Operand), Unsupported> {
+        match self.layout.slots[place] {
+            Slot::Cells(cells) if cells.home == Home::Global && cells.length.is_some() => {
+                Ok((cells, self.code.compile(index)?))
+            }
+            Slot::Cells(_)
+            | Slot::Nothing
+            | Slot::Frames
+            | Slot::Count(_)
+            | Slot::Sets { .. }
+            | Slot::Other => Err(no_room(self.net, place)),
+        }
     }
 
     fn lower_arc(&mut self, source: Place, arc: &ArcData, rule: &mut Rule) -> Result<(), Unsupported> {
@@ -323,7 +396,7 @@ impl Compiler<'_> {
                 let (cells, key) = self.lower_key(*place, key)?;
                 let value = self.code.compile(value)?;
                 let when = self.lower_optional(when.as_ref())?;
-                rule.writes.push(Write { cells, key, value, when });
+                rule.writes.push(Write { cells, count: 1, key, value, when });
             }
             ArcData::Governed { .. } | ArcData::Governs { .. } => {}
         }

@@ -12,10 +12,12 @@ use pdnet_testkit::{Reference, check_engine};
 fn engines() -> Vec<(Box<dyn Engine>, bool)> {
     vec![
         (Box::new(Reference { limit: 100_000 }), true),
-        (Box::new(Explicit { stubborn: false, forget: false }), true),
-        (Box::new(Explicit { stubborn: true, forget: false }), false),
-        (Box::new(Explicit { stubborn: false, forget: true }), true),
-        (Box::new(Explicit { stubborn: true, forget: true }), false),
+        (Box::new(Explicit { stubborn: false, forget: false, through_sections: false }), true),
+        (Box::new(Explicit { stubborn: true, forget: false, through_sections: false }), false),
+        (Box::new(Explicit { stubborn: false, forget: true, through_sections: false }), true),
+        (Box::new(Explicit { stubborn: true, forget: true, through_sections: false }), false),
+        (Box::new(Explicit { stubborn: false, forget: false, through_sections: true }), false),
+        (Box::new(Explicit { stubborn: false, forget: true, through_sections: true }), false),
     ]
 }
 

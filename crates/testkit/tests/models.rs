@@ -23,7 +23,7 @@ const N_SPIN_MODELS: usize = 4;
 /// Models with more markings are passed over.
 const LIMIT: usize = 1500;
 
-const PLAIN: Explicit = Explicit { stubborn: false, forget: false };
+const PLAIN: Explicit = Explicit { stubborn: false, forget: false, through_sections: false };
 const STUBBORN: Explicit = Explicit { stubborn: true, ..PLAIN };
 
 fn number_from(variable: &str, default: usize) -> usize {
@@ -378,6 +378,13 @@ const STUBBORN_TRAPS: &[(&str, &str, &str)] = &[
         proctype p() { byte k; k = 1; k = 2 }
         init { run p(); run p(); if :: _nr_pr == 2 -> x = 2 :: _nr_pr == 1 -> x = 1 fi; assert(x != 2) }",
         "[] (x != 2)",
+    ),
+    (
+        "how many processes there are, where one can end",
+        "byte x;
+        proctype p() { skip }
+        init { atomic { run p(); run p() }; if :: _nr_pr == 3 -> x = 1 :: _nr_pr < 3 -> assert(false) fi }",
+        "[] (x == 0)",
     ),
     (
         "a process that begins with the number of one that has ended",

@@ -104,7 +104,7 @@ fn compare_programs(seed: u64) {
         }
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
         let compare_with = |stubborn: bool, forget: bool, fairness: Fairness| {
-            let engine = Explicit { stubborn, forget };
+            let engine = Explicit { stubborn, forget, through_sections: false };
             compare(&engine, &graph, &properties, fairness, !stubborn)
                 .unwrap_or_else(|found| panic!("{}\n{engine:?}\n{found}", context()))
         };

@@ -424,7 +424,7 @@ const VALUES: &[Trap] = &[
 ];
 
 /// No reduction at all.
-const PLAIN: Explicit = Explicit { stubborn: false, forget: false };
+const PLAIN: Explicit = Explicit { stubborn: false, forget: false, through_sections: false };
 
 #[test]
 fn stubborn_sets_walk_into_no_trap() {

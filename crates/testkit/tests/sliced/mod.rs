@@ -19,7 +19,7 @@ use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
 pub(crate) const METHODS: [Method; 3] = [Method::OnDemand, Method::Program, Method::Net];
 
 /// The engine without reductions of its own.
-pub(crate) const PLAIN: Explicit = Explicit { stubborn: false, forget: false };
+pub(crate) const PLAIN: Explicit = Explicit { stubborn: false, forget: false, through_sections: false };
 
 /// What programs use of the system's headers, so that no preprocessor has to run.
 pub(crate) const PRELUDE: &str = "\

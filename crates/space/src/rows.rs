@@ -1,0 +1,181 @@
+//! Vectors of small numbers, packed.
+
+/// How many rows make a block of memory. Blocks never move, so that a growing table needs no second copy of itself.
+const BLOCK: usize = 1 << 14;
+
+/// How many bytes each number of a row takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Format {
+    widths: Vec<u8>,
+    n_bytes: usize,
+}
+
+impl Format {
+    pub(crate) fn new(widths: Vec<u8>) -> Self {
+        let n_bytes = widths.iter().map(|&width| usize::from(width)).sum();
+        Self { widths, n_bytes }
+    }
+}
+
+/// The bytes that numbers below `n` need.
+pub(crate) const fn width(n: usize) -> u8 {
+    match n {
+        0..=0x100 => 1,
+        0x101..=0x1_0000 => 2,
+        0x1_0001..=0x100_0000 => 3,
+        _ => 4,
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    /// Its place among the formats.
+    format: usize,
+    bytes: Vec<u8>,
+}
+
+/// Rows of numbers, each with as many bytes as it needed when its block was begun, and numbered from 0 on. A format has at
+/// least as many numbers, and as many bytes for each, as those before it: numbers that a row does not have are 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    formats: Vec<Format>,
+    blocks: Vec<Block>,
+    n_rows: usize,
+}
+
+impl Rows {
+    pub(crate) const fn len(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many numbers the rows to come have.
+    pub(crate) fn n_numbers(&self) -> usize {
+        self.formats.last().map_or(0, |format| format.widths.len())
+    }
+
+    /// Whether the rows to come have room for the number at this position.
+    #[inline]
+    pub(crate) fn has_room(&self, position: usize, number: u32) -> bool {
+        let width = self.formats.last().and_then(|format| format.widths.get(position).copied());
+        width.is_some_and(|width| width >= 4 || number >> (8 * u32::from(width)) == 0)
+    }
+
+    /// Sets the format of rows to come. Only the rows of the block that is not full are written anew.
+    pub(crate) fn set_format(&mut self, format: Format) {
+        let place = self.formats.len();
+        if let Some(block) = self.blocks.last_mut()
+            && !self.n_rows.is_multiple_of(BLOCK)
+        {
+            let before = &self.formats[block.format];
+            let mut bytes = Vec::with_capacity(block.bytes.len() / before.n_bytes.max(1) * format.n_bytes);
+            for row in 0..(self.n_rows - 1) % BLOCK + 1 {
+                pack(&format, numbers(before, &block.bytes, row), &mut bytes);
+            }
+            *block = Block { format: place, bytes };
+        }
+        self.formats.push(format);
+    }
+
+    /// The numbers of a row.
+    #[inline]
+    pub(crate) fn get(&self, row: u32) -> impl ExactSizeIterator<Item = u32> + Clone + use<'_> {
+        let block = &self.blocks[row as usize / BLOCK];
+        numbers(&self.formats[block.format], &block.bytes, row as usize % BLOCK)
+    }
+
+    /// Whether a row has these numbers, and zeros behind them.
+    #[inline]
+    pub(crate) fn is(&self, row: u32, wanted: &[u32]) -> bool {
+        let mut wanted = wanted.iter();
+        self.get(row).all(|number| wanted.next().copied().unwrap_or(0) == number) && wanted.next().is_none()
+    }
+
+    /// Looks at a row, so that it is close to the processor when it is needed.
+    #[inline]
+    pub(crate) fn touch(&self, row: u32) -> u8 {
+        let block = &self.blocks[row as usize / BLOCK];
+        let first = row as usize % BLOCK * self.formats[block.format].n_bytes;
+        block.bytes.get(first).copied().unwrap_or(0)
+    }
+
+    /// Adds a row, which must fit into the format.
+    pub(crate) fn push(&mut self, row: &[u32]) {
+        let Some(format) = self.formats.last() else { return };
+        if self.n_rows.is_multiple_of(BLOCK) {
+            // The first block grows with the number of rows: most nets in tests are small.
+            let capacity = if self.n_rows == 0 { 0 } else { BLOCK * format.n_bytes };
+            self.blocks.push(Block { format: self.formats.len() - 1, bytes: Vec::with_capacity(capacity) });
+        }
+        if let Some(block) = self.blocks.last_mut() {
+            pack(format, row.iter().copied(), &mut block.bytes);
+        }
+        self.n_rows += 1;
+    }
+
+    /// The bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.blocks.iter().map(|block| block.bytes.capacity() + size_of::<Block>()).sum()
+    }
+}
+
+/// Appends the bytes of a row.
+fn pack(format: &Format, mut row: impl Iterator<Item = u32>, bytes: &mut Vec<u8>) {
+    for &width in &format.widths {
+        let number = row.next().unwrap_or(0).to_le_bytes();
+        bytes.extend_from_slice(&number[..usize::from(width)]);
+    }
+}
+
+/// The numbers of a row.
+#[inline]
+fn numbers<'a>(
+    format: &'a Format,
+    bytes: &'a [u8],
+    row: usize,
+) -> impl ExactSizeIterator<Item = u32> + Clone + use<'a> {
+    let mut rest = &bytes[row * format.n_bytes..][..format.n_bytes];
+    format.widths.iter().map(move |&width| {
+        let (number, behind) = rest.split_at(usize::from(width));
+        rest = behind;
+        match *number {
+            [a] => u32::from(a),
+            [a, b] => u32::from_le_bytes([a, b, 0, 0]),
+            [a, b, c] => u32::from_le_bytes([a, b, c, 0]),
+            [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
+            _ => 0,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_keep_their_numbers_when_the_format_grows() {
+        let mut rows = Rows::default();
+        rows.set_format(Format::new(vec![1]));
+        let mut wanted: Vec<Vec<u32>> = Vec::new();
+        for at in 0..3 * BLOCK as u32 {
+            // New numbers and columns come in the middle of a block, and exactly between two.
+            let row = match at as usize / (BLOCK / 2) {
+                0 => vec![at % 256],
+                1 => vec![at],
+                2 | 3 => vec![at, at % 7],
+                _ => vec![at << 9, 1, at],
+            };
+            if row.len() > rows.n_numbers() || !row.iter().enumerate().all(|(at, &n)| rows.has_room(at, n)) {
+                let widths = [1, 3, 3, 4][row.len()];
+                rows.set_format(Format::new(vec![widths; row.len()]));
+            }
+            rows.push(&row);
+            wanted.push(row);
+        }
+        assert_eq!(rows.len(), wanted.len());
+        for (at, row) in (0..).zip(&wanted) {
+            assert!(rows.is(at, row), "row {at}");
+            let other: Vec<u32> = row.iter().map(|number| number + 1).collect();
+            assert!(!rows.is(at, &other), "row {at}");
+        }
+    }
+}
