@@ -4,9 +4,11 @@ use pdnet_check::{Fairness, Property};
 use pdnet_front_c::lower;
 use pdnet_net::{Net, most_threads};
 use pdnet_report::{PromelaExport, promela};
+use pdnet_source::Diagnostic;
 
-use crate::args::PromelaArgs;
+use crate::args::{Language, PromelaArgs};
 use crate::exit::{ExitStatus, Failure};
+use crate::front::language;
 use crate::inputs::{load_program, program_name};
 use crate::job::resolve_job;
 use crate::pipeline::{lower_options, properties_of, refused, verify};
@@ -17,6 +19,12 @@ use crate::slicing::{Slicing, slice_for};
 
 /// Writes the model of a program, sliced for all properties together.
 pub(crate) fn print_promela(args: &PromelaArgs, session: &mut Session) -> Result<ExitStatus, Failure> {
+    if language(&args.program, &args.front) == Language::Promela {
+        let message = format!("{} is a Promela model already", program_name(&args.program));
+        let error = Diagnostic::error("already-promela", message)
+            .help("`pdnet check` checks it, and `pdnet atomize` writes it with fewer interleavings");
+        return Err(refused(vec![error]));
+    }
     let job = resolve_job(&mut session.map, &args.program, &args.front).map_err(refused)?;
     let loaded = load_program(&mut session.map, &job.program, &args.front, job.data_model);
     let loaded = loaded.map_err(refused)?;

@@ -97,3 +97,12 @@ fn wide_numbers_are_refused_by_name() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("`total`") && said.contains("32 bits"), "{said}");
 }
+
+#[test]
+fn a_model_is_not_read_as_c() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pdnet"));
+    let output = command.arg("promela").arg(example("peterson.pml")).output().expect("pdnet runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("error[already-promela]") && errors.contains("pdnet atomize"), "{errors}");
+}

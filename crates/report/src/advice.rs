@@ -20,7 +20,7 @@ pub(crate) const fn reason_pos(reason: &StopReason) -> Option<Pos> {
 }
 
 /// What the reason means, and what the user can do about it.
-pub(crate) fn advice(reason: &StopReason) -> String {
+pub(crate) fn advice(reason: &StopReason, is_model: bool) -> String {
     match reason {
         StopReason::Timeout(_) => "no violation was found up to then; raise --timeout".to_owned(),
         StopReason::Memory { .. } => "no violation was found up to then; raise --memory".to_owned(),
@@ -55,6 +55,8 @@ pub(crate) fn advice(reason: &StopReason) -> String {
         StopReason::Undefined { fault, .. } => {
             let meaning = "a run that meets undefined behaviour may do anything";
             let check = match fault {
+                // In a model all faults are found where assertions are.
+                _ if is_model => Some("assert"),
                 Fault::DivisionByZero | Fault::Shift => Some("arithmetic"),
                 Fault::Overflow => Some("overflow"),
                 Fault::OutOfBounds

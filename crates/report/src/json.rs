@@ -498,7 +498,8 @@ fn place_of(report: &Report<'_>, pos: Option<Pos>) -> PlaceObject {
 }
 
 fn reason_of(report: &Report<'_>, reason: &StopReason) -> Reason {
-    Reason { text: reason.to_string(), advice: advice(reason), place: place_of(report, reason_pos(reason)) }
+    let advice = advice(reason, report.legend.is_some());
+    Reason { text: reason.to_string(), advice, place: place_of(report, reason_pos(reason)) }
 }
 
 fn trace_of(report: &Report<'_>, run: &Run, end: &TraceEnd) -> Trace {

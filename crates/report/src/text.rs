@@ -149,7 +149,8 @@ impl Writer<'_> {
                 let text = format!("unknown: {reason}{}", assumed(result));
                 self.paragraph("  ", &text, Style::Unsure);
                 let place = reason_pos(reason).map(|pos| format!("at {}: ", self.report.place_name(pos)));
-                let text = format!("{}{}", place.unwrap_or_default(), advice(reason));
+                let text =
+                    format!("{}{}", place.unwrap_or_default(), advice(reason, self.report.legend.is_some()));
                 self.paragraph("  ", &text, Style::Plain);
             }
         }
