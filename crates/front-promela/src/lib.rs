@@ -11,12 +11,14 @@
 //! | `atomize.rs` and below | from Promela to Promela, with fewer interleavings |
 //! | `dump.rs` | the tree as text, for tests |
 //! | `tree.rs` | the model with names resolved; what the syntax makes and the lowering takes |
+//! | `arithmetic.rs` | the arithmetic of constants |
 //! | `walk.rs` | walks over statements and expressions |
 //! | `lower.rs` and below | the tree to a net, and expressions of properties to atoms |
 //! | `claim.rs` | `never` claims to automata |
 
 #![forbid(unsafe_code)]
 
+mod arithmetic;
 mod atomize;
 mod claim;
 mod dump;

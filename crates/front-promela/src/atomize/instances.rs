@@ -11,9 +11,8 @@ use std::collections::BTreeMap;
 use pdnet_base::{FxHashMap, FxHashSet};
 
 use super::facts::is_single;
-use crate::tree::{
-    BinaryOp, Choice, Expr, ExprKind, Init, Model, Place, Proc, Scope, Stmt, StmtKind, Type, UnaryOp, Var,
-};
+use crate::arithmetic;
+use crate::tree::{Choice, Expr, ExprKind, Init, Model, Place, Proc, Scope, Stmt, StmtKind, Type, Var};
 use crate::walk::{each_expr, parts, walk_statements, written};
 
 /// No more steps than this are followed in one process.
@@ -182,9 +181,9 @@ impl<'m> Instances<'m> {
             ExprKind::Const(value) => Some(*value),
             ExprKind::Pid => self.list[at].pid,
             ExprKind::Load(place) => return self.load(at, place, locals),
-            ExprKind::Unary(op, inner) => number(inner).and_then(|value| unary(*op, value)),
+            ExprKind::Unary(op, inner) => number(inner).and_then(|value| arithmetic::unary(*op, value)),
             ExprKind::Binary(op, left, right) => {
-                number(left).zip(number(right)).and_then(|(left, right)| binary(*op, left, right))
+                number(left).zip(number(right)).and_then(|(left, right)| arithmetic::binary(*op, left, right))
             }
             ExprKind::If(condition, then, otherwise) => match number(condition) {
                 Some(0) => number(otherwise),
@@ -466,37 +465,4 @@ pub(super) fn cut(ty: Type, value: i64) -> i64 {
         Type::Int => i64::from(value as i32),
         Type::Unsigned(bits) => value & ((1i64 << bits) - 1),
     }
-}
-
-fn unary(op: UnaryOp, value: i64) -> Option<i64> {
-    let value = i32::try_from(value).ok()?;
-    Some(i64::from(match op {
-        UnaryOp::Neg => value.wrapping_neg(),
-        UnaryOp::BitNot => !value,
-        UnaryOp::Not => i32::from(value == 0),
-    }))
-}
-
-fn binary(op: BinaryOp, left: i64, right: i64) -> Option<i64> {
-    let (left, right) = (i32::try_from(left).ok()?, i32::try_from(right).ok()?);
-    Some(i64::from(match op {
-        BinaryOp::Add => left.wrapping_add(right),
-        BinaryOp::Sub => left.wrapping_sub(right),
-        BinaryOp::Mul => left.wrapping_mul(right),
-        BinaryOp::Div => left.checked_div(right)?,
-        BinaryOp::Rem => left.checked_rem(right)?,
-        BinaryOp::BitAnd => left & right,
-        BinaryOp::BitOr => left | right,
-        BinaryOp::BitXor => left ^ right,
-        BinaryOp::Shl => left.checked_shl(u32::try_from(right).ok()?)?,
-        BinaryOp::Shr => left.checked_shr(u32::try_from(right).ok()?)?,
-        BinaryOp::Eq => i32::from(left == right),
-        BinaryOp::Ne => i32::from(left != right),
-        BinaryOp::Lt => i32::from(left < right),
-        BinaryOp::Le => i32::from(left <= right),
-        BinaryOp::Gt => i32::from(left > right),
-        BinaryOp::Ge => i32::from(left >= right),
-        BinaryOp::And => i32::from(left != 0 && right != 0),
-        BinaryOp::Or => i32::from(left != 0 || right != 0),
-    }))
 }

@@ -4,6 +4,7 @@ use pdnet_source::{Diagnostic, Span, nearest_name};
 
 use super::reference::{Arrays, Reference, Target, constant};
 use super::{BodyKind, Parsed, Parser, PendingRun, TREE_DEPTH_LIMIT, too_deep};
+use crate::arithmetic;
 use crate::lexer::{Kind, Token};
 use crate::names::Node;
 use crate::tree::{BinaryOp, ChannelQuery, Expr, ExprKind, Place, Type, UnaryOp};
@@ -518,30 +519,24 @@ impl Parser {
     pub(super) fn constant_value(expr: &Expr) -> Option<i64> {
         match &expr.kind {
             ExprKind::Const(value) => Some(*value),
-            ExprKind::Unary(UnaryOp::Neg, inner) => Self::constant_value(inner).map(|value| wrap(-value)),
+            ExprKind::Unary(UnaryOp::Neg, inner) => {
+                arithmetic::unary(UnaryOp::Neg, wrap(Self::constant_value(inner)?))
+            }
+            // Comparisons are no sizes and no numbers of constants.
+            ExprKind::Binary(
+                BinaryOp::Eq
+                | BinaryOp::Ne
+                | BinaryOp::Lt
+                | BinaryOp::Le
+                | BinaryOp::Gt
+                | BinaryOp::Ge
+                | BinaryOp::And
+                | BinaryOp::Or,
+                ..,
+            ) => None,
             ExprKind::Binary(operator, left, right) => {
                 let (left, right) = (Self::constant_value(left)?, Self::constant_value(right)?);
-                let value = match operator {
-                    BinaryOp::Add => left + right,
-                    BinaryOp::Sub => left - right,
-                    BinaryOp::Mul => left * right,
-                    BinaryOp::Div => left.checked_div(right)?,
-                    BinaryOp::Rem => left.checked_rem(right)?,
-                    BinaryOp::Shl => left.checked_shl(u32::try_from(right).ok().filter(|&n| n < 32)?)?,
-                    BinaryOp::Shr => left.checked_shr(u32::try_from(right).ok().filter(|&n| n < 32)?)?,
-                    BinaryOp::BitAnd => left & right,
-                    BinaryOp::BitOr => left | right,
-                    BinaryOp::BitXor => left ^ right,
-                    BinaryOp::Eq
-                    | BinaryOp::Ne
-                    | BinaryOp::Lt
-                    | BinaryOp::Le
-                    | BinaryOp::Gt
-                    | BinaryOp::Ge
-                    | BinaryOp::And
-                    | BinaryOp::Or => return None,
-                };
-                Some(wrap(value))
+                arithmetic::binary(*operator, wrap(left), wrap(right))
             }
             ExprKind::Load(_)
             | ExprKind::Pid
