@@ -21,9 +21,11 @@ macro_rules! index_type {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(u32);
         impl $crate::Idx for $name {
+            #[inline]
             fn new(position: usize) -> Self {
                 Self(u32::try_from(position).expect("a table has fewer than 2^32 entries"))
             }
+            #[inline]
             fn index(self) -> usize {
                 self.0 as usize
             }
@@ -142,12 +144,14 @@ impl<I: Idx, T> FromIterator<T> for IndexVec<I, T> {
 
 impl<I: Idx, T> Index<I> for IndexVec<I, T> {
     type Output = T;
+    #[inline]
     fn index(&self, index: I) -> &T {
         &self.items[index.index()]
     }
 }
 
 impl<I: Idx, T> IndexMut<I> for IndexVec<I, T> {
+    #[inline]
     fn index_mut(&mut self, index: I) -> &mut T {
         &mut self.items[index.index()]
     }

@@ -7,10 +7,15 @@
 #![forbid(unsafe_code)]
 
 mod index_vec;
+mod memory;
 mod rng;
+mod slots;
+pub mod varint;
 
 pub use index_vec::{Idx, IndexVec};
+pub use memory::table_bytes;
 pub use rng::Rng;
+pub use slots::Slots;
 
 /// The hash map for small keys such as indices. Its order is arbitrary: never iterate it into output.
 pub type FxHashMap<K, V> = rustc_hash::FxHashMap<K, V>;

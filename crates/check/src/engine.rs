@@ -56,6 +56,27 @@ pub enum Control {
 pub trait Observer {
     /// The search is this far.
     fn progress(&mut self, progress: &Progress) -> Control;
+
+    /// Who keeps the search, if it is to be kept.
+    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
+        None
+    }
+}
+
+/// Keeps searches, so that they can go on after the process has ended, however that came. What it cannot keep is lost, and the search goes
+/// on; to say so is for the keeper.
+pub trait Keeper {
+    /// Whether it is time to keep what is new.
+    fn is_due(&mut self) -> bool;
+
+    /// Appends a record of that search.
+    fn append(&mut self, search: u64, record: &[u8]);
+
+    /// Makes sure that what was appended is kept.
+    fn commit(&mut self);
+
+    /// Shows the records of that search in their order, those of earlier processes and those that were appended.
+    fn records(&mut self, search: u64, show: &mut dyn FnMut(&[u8]));
 }
 
 /// An observer that says nothing and never stops.
@@ -74,6 +95,6 @@ pub trait Engine {
     fn name(&self) -> &'static str;
 
     /// One outcome for each property of the request, in their order. Deterministic: the same request gives
-    /// the same verdicts and the same traces, limits of time and memory aside.
+    /// the same verdicts and, where one thread works on it, the same traces, limits of time and memory aside.
     fn check(&self, request: &Request<'_>, observer: &mut dyn Observer) -> Vec<Outcome>;
 }

@@ -190,7 +190,8 @@ impl Player<'_> {
         let mut steps = Vec::new();
         for (position, firing) in firings.iter().enumerate() {
             let step = self.n_steps;
-            if !self.interpreter.enabled(&self.current).contains(firing) {
+            let enabled = self.interpreter.enabled_of(&self.current, firing.transition, firing.thread());
+            if !enabled.contains(firing) {
                 return Err(ReplayError::NotEnabled { step });
             }
             let mut fired = self.interpreter.fire_all(&self.current, firing);

@@ -56,6 +56,13 @@ pub enum StopReason {
     States(u64),
     /// Runs with more preemptions than this were left out.
     Preemptions(u32),
+    /// States were kept in a way in which one may be taken for another.
+    Omissions {
+        /// How they were kept.
+        store: &'static str,
+        /// How sure it is that none was left out.
+        confidence: String,
+    },
     /// The user stopped it.
     Interrupted,
     /// A bound of the model was met.
@@ -119,6 +126,7 @@ impl fmt::Display for StopReason {
             Self::States(limit) => write!(f, "state limit {limit}"),
             Self::Preemptions(1) => write!(f, "at most 1 preemption"),
             Self::Preemptions(limit) => write!(f, "at most {limit} preemptions"),
+            Self::Omissions { store, confidence } => write!(f, "{store}: {confidence}"),
             Self::Interrupted => write!(f, "interrupted"),
             Self::Bound { bound, limit: None, .. } => write!(f, "bound on the {bound}"),
             Self::Bound { bound, limit: Some(limit), .. } => write!(f, "bound on the {bound}: {limit}"),

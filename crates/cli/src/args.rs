@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::reductions::Reductions;
 use crate::units::{parse_bytes, parse_count, parse_duration};
@@ -54,6 +54,10 @@ pub(crate) enum Command {
     /// program; where there are none either, the checks assert, deadlock and race are done. For each property
     /// there is one answer: it holds, it is
     /// violated by a run that is shown, or it is not known, with the reason.
+    ///
+    /// Of a Promela model, the checks assert and deadlock (invalid end states) are done and all its `ltl` blocks and
+    /// `never` claims are checked, unless --ltl, --claim or --check say what else. The checks non-progress and
+    /// acceptance are done only where they are asked for.
     Check(CheckArgs),
     /// Show which part of a program the answer to a property depends on.
     ///
@@ -102,10 +106,21 @@ pub(crate) struct CheckArgs {
     /// `all`, `none`, or a list with commas of: `slice`: what the answer does not depend on is cut (see --slice).
     /// `agglomerate`: steps that nobody can come between become one. `stubborn`: where the steps of some
     /// threads are enough, those of the others are put off. `forget`: values that nobody will look at make
-    /// no states. Verdicts are the same without them; runs to assertions and deadlocks are then shortest. A formula
+    /// no states. `symmetry`: states in which threads have only exchanged their numbers are one. Verdicts are the same without them; runs to assertions and deadlocks are then shortest. A formula
     /// with the operator X is accepted only with `none`, since reductions do not preserve it.
     #[arg(long, default_value = "all", value_name = "WHICH", help_heading = "Search")]
     pub(crate) reduce: Reductions,
+    /// Keep the search in this file while it runs, so that it can go on after the process was ended, however that came.
+    ///
+    /// For what finite runs break; searches for cycles begin anew. One thread of pdnet then works on a search, breadth first.
+    #[arg(long, value_name = "FILE", help_heading = "Search", conflicts_with = "preemptions")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Go on with what `--checkpoint` has kept of the same search, if anything.
+    #[arg(long, requires = "checkpoint", help_heading = "Search")]
+    pub(crate) resume: bool,
+    /// How often the search is kept.
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = parse_duration, help_heading = "Search")]
+    pub(crate) checkpoint_every: Duration,
     #[command(flatten)]
     pub(crate) slicing: SlicingArgs,
     /// Keep answers in this folder, and use those that are there.
@@ -205,6 +220,9 @@ pub(crate) struct PropertyArgs {
     ///
     /// For example `G(x == 1 -> F(y == 2))`. Atoms are C expressions over globals, `func::local`, `call(f)`,
     /// `at(func, LABEL)`, `terminated(func)`, `end`, `holds(func, m)`, `waiting(func, c)`, `deadlock`.
+    /// Of a Promela model, operators are spelt as in SPIN or as above (`[] (x == 1 -> <> (y == 2))`), and atoms are
+    /// expressions over its globals and channels, `P@label` and `P:local`, or `P[pid]@label` and `P[pid]:local` of one of
+    /// several processes.
     #[arg(long, value_name = "FORMULA")]
     pub(crate) ltl: Vec<String>,
     /// A property file of SV-COMP; repeatable.
@@ -220,7 +238,7 @@ pub(crate) struct PropertyArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) hoa: Vec<PathBuf>,
     /// Built-in checks, separated by commas: assert, deadlock, partial-deadlock, race, termination,
-    /// arithmetic, overflow, memory, leak, uninitialized, locks.
+    /// arithmetic, overflow, memory, leak, uninitialized, locks; of models assert, deadlock, non-progress, acceptance.
     ///
     /// assert: assertions, and calls of reach_error. deadlock: no thread can move and the process has not
     /// ended. partial-deadlock: a thread is blocked forever while the process goes on. race: data races.
@@ -228,6 +246,10 @@ pub(crate) struct PropertyArgs {
     /// results that do not fit. memory: accesses outside of objects, null and dangling pointers, bad frees.
     /// leak: blocks not freed at the end. uninitialized: objects read before they are written. locks: misuse
     /// of locks and threads.
+    ///
+    /// Of a Promela model, assert: assertions, indices, divisions, channels that are none, `trace`. deadlock: invalid end
+    /// states. non-progress: an infinite run passes no label `progress…` from some point on. acceptance: an infinite run
+    /// passes a label `accept…` of a proctype again and again.
     #[arg(long, value_name = "NAMES")]
     pub(crate) check: Vec<String>,
     /// Only this `ltl` block or `never` claim of a Promela model, by its name; repeatable.
@@ -284,10 +306,10 @@ pub(crate) struct FrontArgs {
     /// Define a macro; repeatable.
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     pub(crate) defines: Vec<String>,
-    /// The largest number of threads, main included; at most 64. Of a Promela model: of processes; at most 255.
+    /// The largest number of threads, main included, or of processes of a Promela model; at most 255.
     ///
     /// A run that would create more is not followed, and makes the answer unknown. Where it is not given, it is 16, or
-    /// as many as the program can have, where that can be seen and is at most 64; for a model 255, as in SPIN.
+    /// as many as the program can have, where that can be seen and is at most 255; for a model 255, as in SPIN.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub(crate) max_threads: Option<u32>,
     /// The largest depth of calls.
@@ -330,6 +352,59 @@ pub(crate) struct LimitArgs {
     /// `stubborn` is not used.
     #[arg(long, value_name = "N")]
     pub(crate) preemptions: Option<u32>,
+    /// How many threads of pdnet work on a search.
+    ///
+    /// The answers are the same for every number, but the run that is shown may be another one, and longer. A search begins with one
+    /// thread; the others join when it has become large. Not for `--preemptions`.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) threads: u32,
+    /// In which order states are searched, for what finite runs break.
+    ///
+    /// `bfs`: breadth first, which makes runs short. `dfs`: depth first, which comes to deep states sooner and needs less memory; runs
+    /// may be long. By one thread of pdnet.
+    #[arg(long, value_enum, value_name = "ORDER", conflicts_with = "preemptions")]
+    pub(crate) search: Option<SearchOrder>,
+    /// How visited states are kept, for what finite runs break.
+    ///
+    /// `exact`: as they are. `hash-compact`: 64 bits of each. `bitstate`: three bits of each, in a quarter of the memory. The last
+    /// two may leave states out: a violation that they find is one, but where they find none, the answer is unknown, with the
+    /// probability that something was left out. They search depth first.
+    #[arg(long, value_enum, default_value_t = Store::Exact, value_name = "STORE", conflicts_with = "preemptions")]
+    pub(crate) store: Store,
+}
+
+impl LimitArgs {
+    /// Whether the arguments agree with each other.
+    ///
+    /// # Errors
+    /// What does not, as a misuse of the command line.
+    pub(crate) fn agree(&self) -> Result<(), clap::Error> {
+        if self.store == Store::Exact || self.search != Some(SearchOrder::Bfs) {
+            return Ok(());
+        }
+        let text = "`--search bfs` needs all states: `--store hash-compact` and `--store bitstate` search depth first";
+        Err(Cli::command().error(clap::error::ErrorKind::ArgumentConflict, text))
+    }
+}
+
+/// The value of `--search`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchOrder {
+    /// Breadth first.
+    Bfs,
+    /// Depth first.
+    Dfs,
+}
+
+/// The value of `--store`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Store {
+    /// All of each state.
+    Exact,
+    /// 64 bits of each state.
+    HashCompact,
+    /// Three bits of each state.
+    Bitstate,
 }
 
 /// `pdnet net`.
@@ -552,7 +627,7 @@ impl FrontArgs {
                 Atomicity::Statement => pdnet_front_c::Atomicity::Statement,
             },
             spurious_wakeups: self.spurious_wakeups,
-            max_threads: self.max_threads.unwrap_or(DEFAULT_THREADS).min(MOST_THREADS),
+            max_threads: self.max_threads.unwrap_or(DEFAULT_THREADS),
             more_threads: self.max_threads.is_none(),
             max_depth: self.depth,
             max_blocks: self.max_blocks,
@@ -578,9 +653,6 @@ impl From<Fair> for pdnet_check::Fairness {
         }
     }
 }
-
-/// The most threads that a C program can have.
-const MOST_THREADS: u32 = 64;
 
 /// The bound on threads where none is given, and none can be seen.
 const DEFAULT_THREADS: u32 = 16;

@@ -1,17 +1,50 @@
 //! The choice of the engine.
 
 use pdnet_check::{Engine, Limits, Observer, StopReason};
+use pdnet_explicit::{Crew, Explicit, Order, Storage};
 use pdnet_net::{Net, Transition};
 
+use crate::args::{LimitArgs, SearchOrder, Store};
 use crate::reductions::{Reduction, Reductions};
 
 /// The engine that answers.
-pub(crate) fn engine(reduce: &Reductions, preemptions: Option<u32>) -> Box<dyn Engine> {
+pub(crate) fn engine(reduce: &Reductions, args: &LimitArgs) -> Box<dyn Engine> {
     let (stubborn, forget) = (reduce.has(Reduction::Stubborn), reduce.has(Reduction::Forget));
-    if let Some(bound) = preemptions {
+    if let Some(bound) = args.preemptions {
         return Box::new(pdnet_explicit::Preemptions { bound, forget });
     }
-    Box::new(pdnet_explicit::Explicit { stubborn, forget, through_sections: true })
+    let symmetry = reduce.has(Reduction::Symmetry);
+    Box::new(Explicit {
+        stubborn,
+        forget,
+        symmetry,
+        through_sections: true,
+        crew: crew(args),
+        order: order(args),
+        storage: storage(args),
+    })
+}
+
+/// Who works on a search.
+fn crew(args: &LimitArgs) -> Crew {
+    Crew::of(args.threads as usize)
+}
+
+/// In which order it goes on.
+const fn order(args: &LimitArgs) -> Order {
+    match args.search {
+        None | Some(SearchOrder::Bfs) => Order::Breadth,
+        Some(SearchOrder::Dfs) => Order::Depth,
+    }
+}
+
+/// How it keeps states.
+const fn storage(args: &LimitArgs) -> Storage {
+    match args.store {
+        Store::Exact => Storage::Exact,
+        Store::HashCompact => Storage::HashCompact,
+        Store::Bitstate => Storage::Bitstate,
+    }
 }
 
 /// The transitions that fire in no run of a net.
@@ -23,9 +56,9 @@ pub(crate) fn engine(reduce: &Reductions, preemptions: Option<u32>) -> Box<dyn E
 /// Where not all runs are known.
 pub(crate) fn unreached(
     net: &Net,
+    args: &LimitArgs,
     limits: Limits,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Transition>, StopReason> {
-    pdnet_explicit::Explicit { stubborn: false, forget: true, through_sections: true }
-        .unreached(net, limits, observer)
+    Explicit { stubborn: false, crew: crew(args), ..Explicit::default() }.unreached(net, limits, observer)
 }

@@ -11,6 +11,7 @@ mod atomize;
 mod automaton;
 mod bug;
 mod cache;
+mod checkpoint;
 mod checks;
 mod engine;
 mod exit;
@@ -35,11 +36,13 @@ mod trail;
 mod units;
 mod witness;
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
 use crate::args::{Cli, Command};
+use crate::checkpoint::Checkpoint;
 use crate::exit::ExitStatus;
 use crate::session::Session;
 
@@ -64,10 +67,21 @@ fn run() -> ExitStatus {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
+    if let Command::Check(args) = &cli.command
+        && let Err(error) = args.limits.agree()
+    {
+        return exit::usage(&error);
+    }
     let mut session = Session::new(cli.color);
     let result = match &cli.command {
         Command::Check(args) => {
-            let engine = engine::engine(&args.reduce, args.limits.preemptions);
+            if let Some(path) = &args.checkpoint {
+                match Checkpoint::open(path, args.resume, args.checkpoint_every) {
+                    Ok(checkpoint) => session.checkpoint = Some(RefCell::new(checkpoint)),
+                    Err(text) => return session::complain(&text),
+                }
+            }
+            let engine = engine::engine(&args.reduce, &args.limits);
             pipeline::check(args, &mut session, engine.as_ref())
         }
         Command::Slice(args) => slice::print_slice(args, &mut session),

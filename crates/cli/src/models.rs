@@ -188,7 +188,24 @@ impl Resolver<'_> {
             note.push_str(&format!(", and the claims {}", names.join(", ")));
         }
         self.notes.push(note);
+        self.notes.extend(self.unasked_labels());
         names.iter().for_each(|name| self.claim(name));
+    }
+
+    /// Notes on labels of the model that mean something to checks which are not done by default.
+    fn unasked_labels(&self) -> Vec<String> {
+        let labels = || self.loaded.model.procs.iter().flat_map(|proc| proc.labels.iter());
+        let kinds = [("progress", ModelCheck::NonProgress), ("accept", ModelCheck::Acceptance)];
+        let of_kind =
+            kinds.into_iter().filter(|(word, _)| labels().any(|label| label.name.starts_with(word)));
+        of_kind
+            .map(|(word, check)| {
+                let name = check.name();
+                format!(
+                    "the model has labels `{word}…`, which `--check {name}` looks at; it was not asked for"
+                )
+            })
+            .collect()
     }
 
     /// The names of all formulas and claims of the model.

@@ -1,12 +1,15 @@
 //! The progress line, and the ear for the interrupt key.
 
+use std::cell::{RefCell, RefMut};
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pdnet_check::{Control, Observer, Progress};
+use pdnet_check::{Control, Keeper, Observer, Progress};
 use pdnet_report::human_bytes;
+
+use crate::checkpoint::Checkpoint;
 
 /// Shorter searches show nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -25,20 +28,39 @@ pub(crate) enum Display {
 }
 
 /// Watches a search.
-pub(crate) struct Watch {
+pub(crate) struct Watch<'k> {
     interrupted: Arc<AtomicBool>,
     display: Display,
     what: String,
     start: Instant,
     last_line: Option<Instant>,
     is_shown: bool,
+    /// When the progress was heard of before, and how many states were waiting then.
+    before: Option<(Instant, u64)>,
+    /// Who keeps the search.
+    keeper: Option<RefMut<'k, Checkpoint>>,
 }
 
-impl Watch {
+impl<'k> Watch<'k> {
     /// Watches a search for `what`.
     pub(crate) fn new(interrupted: Arc<AtomicBool>, display: Display, what: &str) -> Self {
         let what = what.to_owned();
-        Self { interrupted, display, what, start: Instant::now(), last_line: None, is_shown: false }
+        Self {
+            interrupted,
+            display,
+            what,
+            start: Instant::now(),
+            last_line: None,
+            is_shown: false,
+            before: None,
+            keeper: None,
+        }
+    }
+
+    /// And keeps it.
+    pub(crate) fn keeping(mut self, checkpoint: Option<&'k RefCell<Checkpoint>>) -> Self {
+        self.keeper = checkpoint.map(RefCell::borrow_mut);
+        self
     }
 
     fn text(&self, progress: &Progress) -> String {
@@ -46,12 +68,21 @@ impl Watch {
         #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
         let rate = progress.states as f64 / seconds;
         format!(
-            "{}: {} states, {rate:.0} states/s, {} to expand, {}, {seconds:.0} s",
+            "{}: {} states, {rate:.0} states/s, {} to expand{}, {}, {seconds:.0} s",
             self.what,
             progress.states,
             progress.frontier,
+            self.growth(progress).map_or_else(String::new, |growth| format!(" ({growth:+.0}/s)")),
             human_bytes(progress.memory_bytes)
         )
+    }
+
+    /// How fast the number of states grows that wait: a search whose number falls comes to its end.
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+    fn growth(&self, progress: &Progress) -> Option<f64> {
+        let (when, before) = self.before?;
+        let seconds = when.elapsed().as_secs_f64();
+        (seconds > 0.0 && progress.frontier > 0).then(|| (progress.frontier as f64 - before as f64) / seconds)
     }
 
     fn show(&mut self, progress: &Progress) {
@@ -77,15 +108,20 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for Watch<'_> {
     fn progress(&mut self, progress: &Progress) -> Control {
         self.show(progress);
+        self.before = Some((Instant::now(), progress.frontier));
         if self.interrupted.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
+    }
+
+    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
+        self.keeper.as_deref_mut().map(|checkpoint| checkpoint as &mut dyn Keeper)
     }
 }
 
 /// The line goes before the result comes.
-impl Drop for Watch {
+impl Drop for Watch<'_> {
     fn drop(&mut self) {
         if self.is_shown {
             let mut out = std::io::stderr().lock();

@@ -13,10 +13,12 @@ pub(crate) enum Reduction {
     Stubborn,
     /// Values that nobody will look at make no states.
     Forget,
+    /// States in which threads have only exchanged their numbers are one.
+    Symmetry,
 }
 
 impl Reduction {
-    const ALL: [Self; 4] = [Self::Slice, Self::Agglomerate, Self::Stubborn, Self::Forget];
+    const ALL: [Self; 5] = [Self::Slice, Self::Agglomerate, Self::Stubborn, Self::Forget, Self::Symmetry];
 
     /// The name of it on the command line and in the output.
     pub(crate) const fn name(self) -> &'static str {
@@ -25,6 +27,7 @@ impl Reduction {
             Self::Agglomerate => "agglomerate",
             Self::Stubborn => "stubborn",
             Self::Forget => "forget",
+            Self::Symmetry => "symmetry",
         }
     }
 }
@@ -58,7 +61,8 @@ impl Reductions {
         let is_of_search = |reduction: &&Reduction| match reduction {
             Reduction::Slice | Reduction::Agglomerate => false,
             // The run that is walked for another one may have more preemptions.
-            Reduction::Stubborn => !is_bounded,
+            // And who was preempted is a matter of who is who.
+            Reduction::Stubborn | Reduction::Symmetry => !is_bounded,
             Reduction::Forget => true,
         };
         self.0.iter().filter(is_of_search).map(|reduction| reduction.name()).collect()
@@ -98,7 +102,7 @@ mod tests {
         let parse = |text: &str| text.parse::<Reductions>();
         assert_eq!(parse("all"), Ok(Reductions::all()));
         assert_eq!(parse("none"), Ok(Reductions::none()));
-        assert_eq!(parse("slice,agglomerate,stubborn,forget"), Ok(Reductions::all()));
+        assert_eq!(parse("slice,agglomerate,stubborn,forget,symmetry"), Ok(Reductions::all()));
         assert_eq!(parse("forget,slice"), Ok(Reductions(vec![Reduction::Slice, Reduction::Forget])));
         assert_eq!(parse("forget, slice").map(|found| found.of_search(false)), Ok(vec!["forget"]));
         assert!(parse("slices").is_err_and(|why| why.contains("`slices`") && why.contains("agglomerate")));

@@ -1,5 +1,6 @@
 //! The world outside: streams, colors, the terminal, the interrupt key.
 
+use std::cell::RefCell;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +11,7 @@ use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
 
 use crate::args::When;
 use crate::bug;
+use crate::checkpoint::Checkpoint;
 use crate::exit::{ExitStatus, Failure};
 
 /// One run of pdnet.
@@ -20,6 +22,8 @@ pub(crate) struct Session {
     pub(crate) start: Instant,
     /// The user wants to stop.
     pub(crate) interrupted: Arc<AtomicBool>,
+    /// Where searches are kept, if they are.
+    pub(crate) checkpoint: Option<RefCell<Checkpoint>>,
     color: When,
 }
 
@@ -29,7 +33,13 @@ const SAME_WISH: std::time::Duration = std::time::Duration::from_millis(500);
 impl Session {
     /// Begins now.
     pub(crate) fn new(color: When) -> Self {
-        Self { map: SourceMap::new(), start: Instant::now(), interrupted: Arc::default(), color }
+        Self {
+            map: SourceMap::new(),
+            start: Instant::now(),
+            interrupted: Arc::default(),
+            checkpoint: None,
+            color,
+        }
     }
 
     /// From now on the interrupt key asks the search to stop and tell what it has found; when it is pressed

@@ -47,7 +47,8 @@ impl Search<'_> {
         what: &str,
     ) -> Result<Vec<Outcome>, Failure> {
         let limits = self.limits_left();
-        let mut watch = Watch::new(self.session.interrupted.clone(), self.display, what);
+        let mut watch = Watch::new(self.session.interrupted.clone(), self.display, what)
+            .keeping(self.session.checkpoint.as_ref());
         let request = Request { net, properties, fairness, limits };
         let mut outcomes =
             if properties.is_empty() { Vec::new() } else { self.engine.check(&request, &mut watch) };
@@ -80,11 +81,12 @@ impl Search<'_> {
         let limits = self.limits_left();
         let mut watch =
             Watch::new(self.session.interrupted.clone(), self.display, "search for unreached statements");
-        let never =
-            unreached(self.net, limits, &mut watch).map_err(|reason| match (reason, self.limits.timeout) {
+        let never = unreached(self.net, self.limits, limits, &mut watch).map_err(|reason| {
+            match (reason, self.limits.timeout) {
                 (StopReason::Timeout(_), Some(timeout)) => StopReason::Timeout(timeout),
                 (reason, _) => reason,
-            });
+            }
+        });
         Unreached::new(legend, never)
     }
 
@@ -228,6 +230,9 @@ mod tests {
             memory: None,
             states: None,
             preemptions: None,
+            threads: 1,
+            search: None,
+            store: crate::args::Store::Exact,
         };
         let session = Session::new(When::Never);
         let engine = Liar(verdicts);

@@ -84,6 +84,30 @@ int main(void) {
 ";
 
 #[test]
+fn what_a_lossy_store_does_not_find_is_unknown() {
+    let folder = Folder::new(&[("lost.c", LOST), ("right.c", &LOST.replace("x == 2", "x <= 2"))]);
+    for (args, broken, right) in [
+        (&["--search", "dfs"][..], "FALSE (unreach-call)", "TRUE"),
+        (&["--store", "hash-compact"], "FALSE (unreach-call)", "UNKNOWN (hash-compact: a state was taken"),
+        (&["--store", "bitstate"], "FALSE (unreach-call)", "UNKNOWN (bitstate: of the states that were met"),
+    ] {
+        for (file, verdict) in [("lost.c", broken), ("right.c", right)] {
+            let outcome =
+                folder.pdnet(&[&["check", file, "--check", "assert", "--reduce", "none"], args].concat());
+            let expected = format!("Verification result: {verdict}");
+            assert!(
+                outcome.last_line().starts_with(&expected),
+                "{args:?}: {}{}",
+                outcome.stdout,
+                outcome.stderr
+            );
+            let code = if verdict.starts_with("UNKNOWN") { Some(5) } else { None };
+            assert!(code.is_none_or(|code| code == outcome.code), "{args:?}: {}", outcome.code);
+        }
+    }
+}
+
+#[test]
 fn the_version_goes_to_standard_output() {
     let outcome = Folder::new(&[]).pdnet(&["--version"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
@@ -99,6 +123,8 @@ fn usage_errors_have_code_1() {
         &["check", "a.c", "--fair", "very"],
         &["check", "a.c", "--memory", "much"],
         &["check", "a.c", "--max-threads", "256"],
+        &["check", "a.c", "--store", "bitstate", "--search", "bfs"],
+        &["check", "a.c", "--search", "dfs", "--preemptions", "2"],
         &["automaton", "p", "--format", "svg"],
     ] {
         let outcome = Folder::new(&[]).pdnet(args);

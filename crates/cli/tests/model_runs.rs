@@ -443,3 +443,88 @@ active proctype Q() { byte y; c?y }
     let printed = run(&["--check", "assert", "--states", "2"]);
     assert!(printed.contains("not known: state limit"), "{printed}");
 }
+
+#[test]
+fn a_trace_says_what_it_waits_for() {
+    let model = r"
+chan q = [4] of { byte, byte };
+byte x;
+trace { do :: q!1,_; q!x,2 od }
+active proctype P() { q!1,5; q!3,2; q!1,7; q!3,3 }
+";
+    check(
+        &["--check", "assert"],
+        model,
+        &expect![[r#"
+        assert: no assertion fails, no array, channel or division goes wrong
+          violated (unreach-call), by the run below
+
+          step  line     0: P
+             1  m.pml:5  q!1,5
+                           sends 1,5 to q
+             2           q!3,2
+                           sends 3,2 to q
+             3           q!1,7
+                           sends 1,7 to q
+             4           q!3,3
+                           sends 3,3 to q
+                           ✗ no event of the trace fits
+                           ✗ the trace waits for q!x,2
+          variables before the last step: q = [1,5; 3,2; 1,7]
+    "#]],
+    );
+}
+
+#[test]
+fn a_d_step_that_blocks_is_no_assertion() {
+    let model = r"
+byte x;
+active proctype P() { d_step { x = 1; x == 2; x = 3 } }
+";
+    check(
+        &["--check", "assert"],
+        model,
+        &expect![[r#"
+        assert: no assertion fails, no array, channel or division goes wrong
+          violated (unreach-call), by the run below
+
+          step  line     0: P
+             1  m.pml:3  x = 1
+                           writes x = 1
+             2           x == 2
+                           ✗ the d_step blocks here, in its middle
+          variables at the end: x = 1
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_seen_of_another_process_has_its_name() {
+    let model = r"
+byte x;
+active proctype A() { byte l; l = 3; L: x = 1; l = 4 }
+active proctype B() { byte k; A@L; k = A[0]:l; assert(A[0]:l != k) }
+";
+    check(
+        &["--check", "assert"],
+        model,
+        &expect![[r#"
+        assert: no assertion fails, no array, channel or division goes wrong
+          violated (unreach-call), by the run below
+
+          step  line     0: A                                     1: B
+             1  m.pml:3  l = 3
+                           writes l = 3
+             2  m.pml:4                                           A@L
+                                                                    reads A[0]@L = true
+             3  m.pml:3  x = 1
+                           writes x = 1
+             4  m.pml:4                                           k = A[0]:l
+                                                                    reads A[0]:l = 3
+                                                                    writes k = 3
+             5                                                    assert(A[0]:l != k)
+                                                                    reads A[0]:l = 3, k = 3
+                                                                    ✗ assertion fails
+    "#]],
+    );
+}

@@ -33,8 +33,7 @@ fn run_one(name: &str, net: &Net, kind: PropertyKind, fairness: Fairness, stubbo
     let name = if stubborn { format!("  {name}, stubborn") } else { name.to_owned() };
     let properties = [property(kind)];
     let request = Request { net, properties: &properties, fairness, limits: Limits::default() };
-    let outcome =
-        &Explicit { stubborn, forget: stubborn, through_sections: false }.check(&request, &mut Silent)[0];
+    let outcome = &Explicit { stubborn, forget: stubborn, ..Explicit::PLAIN }.check(&request, &mut Silent)[0];
     let stats = outcome.stats;
     let verdict = match &outcome.verdict {
         Verdict::Holds => "holds".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pdnet_check::{Control, Limits, Observer, Progress, Stats, StopReason};
+use pdnet_check::{Control, Keeper, Limits, Observer, Progress, Stats, StopReason};
 
 /// How many expansions pass between two looks at the clock and at the memory.
 const INTERVAL: u32 = 1024;
@@ -25,6 +25,22 @@ pub(crate) struct Budget<'a> {
     over: Option<StopReason>,
 }
 
+/// What another worker on the same request needs to know of its budget.
+#[derive(Clone)]
+pub(crate) struct Fork {
+    limits: Limits,
+    start: Instant,
+    over: Option<StopReason>,
+}
+
+impl Fork {
+    /// The same limits for a worker with an observer of its own.
+    pub(crate) fn with(self, observer: &mut dyn Observer) -> Budget<'_> {
+        let Self { limits, start, over } = self;
+        Budget { limits, observer, start, reported: start, n_ticks: 0, peak_memory: 0, over }
+    }
+}
+
 /// One search within a budget: its states count from 0, the clock does not.
 pub(crate) struct Search {
     start: Instant,
@@ -34,6 +50,21 @@ impl<'a> Budget<'a> {
     pub(crate) fn new(limits: Limits, observer: &'a mut dyn Observer) -> Self {
         let start = Instant::now();
         Self { limits, observer, start, reported: start, n_ticks: 0, peak_memory: 0, over: None }
+    }
+
+    /// Who keeps the search, if it is to be kept.
+    pub(crate) fn keeper(&mut self) -> Option<&mut dyn Keeper> {
+        self.observer.keeper()
+    }
+
+    /// Whether this was the moment to look at more than the next state.
+    pub(crate) const fn is_moment(&self) -> bool {
+        self.n_ticks.is_multiple_of(INTERVAL)
+    }
+
+    /// What another worker needs to know of it.
+    pub(crate) fn fork(&self) -> Fork {
+        Fork { limits: self.limits, start: self.start, over: self.over.clone() }
     }
 
     /// Starts a search.
@@ -76,6 +107,12 @@ impl<'a> Budget<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the number of states matters.
+    #[inline]
+    pub(crate) const fn counts_states(&self) -> bool {
+        self.limits.states.is_some()
     }
 
     /// Whether a search that has so many states may have them.

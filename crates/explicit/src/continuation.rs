@@ -81,7 +81,7 @@ impl Continuations {
                 continue;
             }
             *next += 1;
-            let (target, _) = graph.edge(edge);
+            let (target, _) = graph.edge(*at, edge);
             match self.fate(target) {
                 Fate::CutOff => {}
                 Fate::Open | Fate::Real => return Ok(true),

@@ -5,7 +5,8 @@ use pdnet_space::ThreadSet;
 
 use crate::budget::Budget;
 use crate::graph::Movers;
-use crate::product::{Edge, Expansion, Product};
+use crate::nodes::MET;
+use crate::product::{Edge, Expansion, Product, Search};
 use crate::streett;
 
 /// What a search for an accepting run finds.
@@ -63,7 +64,10 @@ impl Summary {
     }
 }
 
-const UNVISITED: u32 = 0;
+/// The first position in the order of visits. Smaller values are of nodes that were not visited.
+const FIRST: u32 = MET + 1;
+
+/// The value of a node whose component was left.
 const DEAD: u32 = u32::MAX;
 
 /// A component on the path of the search.
@@ -77,13 +81,17 @@ struct Root {
     has_cycle: bool,
 }
 
+/// Whether a search has visited the node.
+pub(crate) fn is_visited(product: &Product<'_, '_>, node: u32) -> bool {
+    product.nodes.value(node) >= FIRST
+}
+
 /// The state of the search.
 pub(crate) struct Emptiness {
     fairness: Fairness,
-    /// For each node the position in the order of visits from 1 on, [`UNVISITED`], or [`DEAD`] where its
+    /// The position of the next visit. The value of a node is its position in the order of visits, or [`DEAD`] where its
     /// component was left.
-    order: Vec<u32>,
-    n_visited: u32,
+    next_order: u32,
     /// The visited nodes that are not dead, in the order of their visits.
     live: Vec<u32>,
     roots: Vec<Root>,
@@ -96,8 +104,7 @@ impl Emptiness {
     pub(crate) const fn new(fairness: Fairness) -> Self {
         Self {
             fairness,
-            order: Vec::new(),
-            n_visited: 0,
+            next_order: FIRST,
             live: Vec::new(),
             roots: Vec::new(),
             path: Vec::new(),
@@ -105,7 +112,8 @@ impl Emptiness {
         }
     }
 
-    /// Searches depth-first for a component with an accepting run.
+    /// Searches depth-first for a component with an accepting run, or goes on with that, until the product has as many nodes as
+    /// it is to pause at.
     ///
     /// Couvreur, *On-the-fly verification of linear temporal logic* (FM 1999): a search for
     /// strongly connected components that merges the acceptance sets of a component while it grows, and stops
@@ -115,11 +123,14 @@ impl Emptiness {
     pub(crate) fn search(
         &mut self,
         product: &mut Product<'_, '_>,
+        pause_at: usize,
         budget: &mut Budget<'_>,
-    ) -> Result<Option<Witness>, StopReason> {
-        let into = Edge { target: 0, acceptance: 0, movers: Movers::NOBODY };
-        if let Some(witness) = self.visit(product, into, budget)? {
-            return Ok(Some(witness));
+    ) -> Result<Search<Witness>, StopReason> {
+        if self.next_order == FIRST {
+            let into = Edge { target: product.initial, acceptance: 0, movers: Movers::NOBODY };
+            if let Some(witness) = self.visit(product, into, budget)? {
+                return Ok(Search::Ended(Some(witness)));
+            }
         }
         while let Some((node, next, end)) = self.path.last_mut() {
             let node = *node;
@@ -127,43 +138,37 @@ impl Emptiness {
                 self.path.pop();
                 self.edges.truncate(self.path.last().map_or(0, |&(_, _, end)| end));
                 if let Some(witness) = self.leave(product, node, budget)? {
-                    return Ok(Some(witness));
+                    return Ok(Search::Ended(Some(witness)));
                 }
                 continue;
             }
+            if product.nodes.len() >= pause_at {
+                return Ok(Search::Paused);
+            }
             let edge = self.edges[*next];
             *next += 1;
-            match self.order_of(edge.target) {
+            match product.nodes.value(edge.target) {
                 DEAD => {}
-                UNVISITED => {
+                ..FIRST => {
                     if let Some(witness) = self.visit(product, edge, budget)? {
-                        return Ok(Some(witness));
+                        return Ok(Search::Ended(Some(witness)));
                     }
                 }
                 order => {
                     if let Some(witness) = self.close(product, edge, order) {
-                        return Ok(Some(witness));
+                        return Ok(Search::Ended(Some(witness)));
                     }
                 }
             }
         }
-        Ok(None)
-    }
-
-    /// Whether the node was visited.
-    pub(crate) fn is_visited(&self, node: u32) -> bool {
-        self.order.get(node as usize).is_some_and(|&order| order != UNVISITED)
+        Ok(Search::Ended(None))
     }
 
     fn bytes(&self) -> usize {
-        (self.order.capacity() + self.live.capacity()) * 4
+        self.live.capacity() * 4
             + self.roots.capacity() * size_of::<Root>()
             + self.path.capacity() * size_of::<(u32, usize, usize)>()
             + self.edges.capacity() * size_of::<Edge>()
-    }
-
-    fn order_of(&self, node: u32) -> u32 {
-        self.order.get(node as usize).copied().unwrap_or(UNVISITED)
     }
 
     /// Visits the target of an edge for the first time.
@@ -177,16 +182,16 @@ impl Emptiness {
         let first = self.edges.len();
         product.search_bytes = self.bytes();
         let expansion = product.expand(node, &mut self.edges, budget)?;
-        self.n_visited += 1;
-        self.order.resize(product.nodes.len(), UNVISITED);
-        self.order[node as usize] = self.n_visited;
+        let order = self.next_order;
+        self.next_order += 1;
+        product.nodes.set_value(node, order);
         if expansion == Expansion::Accepted {
             return Ok(Some(Witness::Prefix(node)));
         }
         self.live.push(node);
         self.path.push((node, first, self.edges.len()));
-        let summary = Summary::of_node(product.enabled(node));
-        self.roots.push(Root { order: self.n_visited, summary, entry, has_cycle: false });
+        let summary = Summary::of_node(product.last_enabled);
+        self.roots.push(Root { order, summary, entry, has_cycle: false });
         Ok(None)
     }
 
@@ -206,7 +211,7 @@ impl Emptiness {
         if !summary.is_accepting(product.automaton.all_acceptance(), self.fairness) {
             return None;
         }
-        let from = self.live.partition_point(|&node| self.order[node as usize] < first);
+        let from = self.live.partition_point(|&node| product.nodes.value(node) < first);
         Some(Witness::Component(self.live[from..].to_vec()))
     }
 
@@ -217,17 +222,20 @@ impl Emptiness {
         node: u32,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Witness>, StopReason> {
-        let order = self.order[node as usize];
+        let order = product.nodes.value(node);
         let Some(root) = self.roots.pop_if(|root| root.order == order) else { return Ok(None) };
-        let from = self.live.partition_point(|&node| self.order[node as usize] < order);
+        // What was visited after its first node and is live belongs to the component.
+        let from = self.live.iter().rposition(|&member| member == node).unwrap_or(self.live.len());
         let component = self.live.split_off(from);
-        if self.fairness == Fairness::Strong && root.has_cycle {
+        // Parts of a component cover no more acceptance sets than it does itself.
+        let may_accept = root.summary.acceptance == product.automaton.all_acceptance();
+        if self.fairness == Fairness::Strong && root.has_cycle && may_accept {
             let found = streett::refine(product, component.clone(), budget)?;
             if let Some(part) = found {
                 return Ok(Some(Witness::Component(part)));
             }
         }
-        component.iter().for_each(|&node| self.order[node as usize] = DEAD);
+        component.iter().for_each(|&node| product.nodes.set_value(node, DEAD));
         Ok(None)
     }
 }

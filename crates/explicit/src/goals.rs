@@ -3,16 +3,17 @@
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Expr, Transition};
-use pdnet_space::{Atoms, Forget, Proviso, Races, State, StateId, StateStore, Step, Stubborn};
+use pdnet_space::{Atoms, Forget, Proviso, Races, State, StateId, States, Step, Stubborn, Symmetry};
 
 use crate::budget::Budget;
 use crate::continuation::Continuations;
 use crate::graph::{Graph, Model};
 use crate::invariant::Condition;
 use crate::notes::Notes;
-use crate::stepper::{Asked, Stepper, reduction};
+use crate::stepper::{Asked, Stepper, Stored, reduction};
 
 /// What breaks a property.
+#[derive(Clone)]
 pub(crate) enum Goal {
     /// The firing of one of these transitions, also where it has no successor.
     NeverFires(IndexVec<Transition, bool>),
@@ -60,6 +61,8 @@ pub(crate) struct Goals<'a> {
     model: &'a Model<'a>,
     goals: Vec<Goal>,
     verdicts: Vec<Option<Verdict>>,
+    /// Those that another worker has decided.
+    left_to_others: Vec<bool>,
     /// The transitions that some goal or note waits for.
     watched: IndexVec<Transition, bool>,
     /// Those that were seen to fire, where somebody asks.
@@ -84,12 +87,53 @@ impl<'a> Goals<'a> {
         Self {
             model,
             verdicts: vec![None; goals.len()],
+            left_to_others: vec![false; goals.len()],
             goals,
             watched,
             fired: asks_all.then(|| IndexVec::filled(false, model.net.transitions.len())),
             notes: Notes::default(),
             continuations: None,
         }
+    }
+
+    /// The goals that are open, for another worker on the same search.
+    pub(crate) fn fork(&self) -> Self {
+        let n_goals = self.goals.len();
+        Self {
+            model: self.model,
+            goals: self.goals.clone(),
+            verdicts: vec![None; n_goals],
+            left_to_others: (0..n_goals).map(|goal| !self.is_open(goal)).collect(),
+            watched: self.watched.clone(),
+            fired: self.fired.as_ref().map(|fired| IndexVec::filled(false, fired.len())),
+            notes: Notes::default(),
+            continuations: None,
+        }
+    }
+
+    /// Adds what another worker has found.
+    pub(crate) fn join(&mut self, other: Self) {
+        for (verdict, found) in self.verdicts.iter_mut().zip(other.verdicts) {
+            *verdict = verdict.take().or(found);
+        }
+        if let (Some(fired), Some(others)) = (&mut self.fired, other.fired) {
+            fired.iter_mut().zip(others.iter()).for_each(|(fired, others)| *fired |= others);
+        }
+        self.notes.join(self.model.net, &other.notes);
+    }
+
+    /// How many there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.goals.len()
+    }
+
+    /// Looks no more for a goal that another worker has decided.
+    pub(crate) fn leave_to_others(&mut self, goal: usize) {
+        self.left_to_others[goal] = true;
+    }
+
+    fn is_open(&self, goal: usize) -> bool {
+        self.verdicts[goal].is_none() && !self.left_to_others[goal]
     }
 
     /// What the atoms of each goal look at.
@@ -114,25 +158,31 @@ impl<'a> Goals<'a> {
         reduction(self.model, asked, self.atoms(), proviso)
     }
 
-    /// The values that may be forgotten.
-    pub(crate) fn forget(&self) -> Option<Forget> {
-        let model = self.model;
-        model.forgets.then(|| Forget::new(model.net, model.compiled, self.atoms().flatten()))
+    /// What may be done to states before they are stored.
+    pub(crate) fn stored(&self) -> Stored {
+        let Model { net, compiled, .. } = *self.model;
+        let atoms = || self.atoms().flatten();
+        let forget = self.model.forgets.then(|| Forget::new(net, compiled, atoms()));
+        let symmetry = if self.model.exchanges { Symmetry::new(net, compiled, atoms()) } else { None };
+        Stored { forget, symmetry }
     }
 
     /// Whether something is still looked for.
     pub(crate) fn are_open(&self) -> bool {
-        self.fired.is_some() || self.verdicts.iter().any(Option::is_none)
+        self.fired.is_some() || (0..self.goals.len()).any(|goal| self.is_open(goal))
     }
 
-    /// The goals without a verdict, to be settled by a run that breaks them.
-    pub(crate) fn open(&mut self) -> impl Iterator<Item = (&mut Goal, &mut Option<Verdict>)> {
-        self.goals.iter_mut().zip(&mut self.verdicts).filter(|(_, verdict)| verdict.is_none())
+    /// The goals without a verdict, each with its number, to be settled by a run that breaks them.
+    pub(crate) fn open(&mut self) -> impl Iterator<Item = (usize, &mut Goal, &mut Option<Verdict>)> {
+        let own = self.goals.iter_mut().zip(&mut self.verdicts).zip(&self.left_to_others).enumerate();
+        let open = own.filter(|(_, ((_, verdict), left))| verdict.is_none() && !**left);
+        open.map(|(number, ((goal, verdict), _))| (number, goal, verdict))
     }
 
     /// The place for a goal's verdict, if it has none yet.
     pub(crate) fn undecided(&mut self, goal: usize) -> Option<&mut Option<Verdict>> {
-        self.verdicts.get_mut(goal).filter(|verdict| verdict.is_none())
+        let is_open = self.is_open(goal);
+        self.verdicts.get_mut(goal).filter(|_| is_open)
     }
 
     /// One verdict for each goal: what was found, or else what is to be said of the rest.
@@ -163,7 +213,7 @@ impl<'a> Goals<'a> {
             for (goal, data) in self.goals.iter().enumerate() {
                 if let Goal::NeverFires(fires) = data
                     && fires[transition]
-                    && self.verdicts[goal].is_none()
+                    && self.is_open(goal)
                 {
                     let last = Some((step.transition, transition));
                     hits.push(Hit { goal, last, end: TraceEnd::Any });
@@ -175,7 +225,19 @@ impl<'a> Goals<'a> {
         }
     }
 
-    /// Looks at the state that is loaded.
+    /// Whether the state at hand itself has to be looked at, and not only its steps.
+    pub(crate) fn need_state(&self, is_dead: bool) -> bool {
+        let open = self.goals.iter().zip(&self.verdicts).filter(|(_, verdict)| verdict.is_none());
+        open.into_iter().any(|(goal, _)| match goal {
+            Goal::NeverFires(_) | Goal::NoDeadlock => false,
+            Goal::NoRace(_) => true,
+            Goal::Invariant(condition, atoms, _) => {
+                is_dead || !atoms.usual_letter().is_some_and(|letter| condition.holds(letter))
+            }
+        })
+    }
+
+    /// Looks at the state that is loaded, if [`Goals::need_state`] asks for that.
     pub(crate) fn look(
         &mut self,
         stepper: &mut Stepper<'_>,
@@ -184,7 +246,7 @@ impl<'a> Goals<'a> {
         budget: &mut Budget<'_>,
     ) -> Result<(), StopReason> {
         for (goal, data) in self.goals.iter_mut().enumerate() {
-            if self.verdicts[goal].is_some() {
+            if self.verdicts[goal].is_some() || self.left_to_others[goal] {
                 continue;
             }
             match data {
@@ -200,6 +262,10 @@ impl<'a> Goals<'a> {
                     }
                 }
                 Goal::Invariant(condition, atoms, _) => {
+                    let usual = atoms.usual_letter().filter(|_| !is_dead);
+                    if usual.is_some_and(|letter| condition.holds(letter)) {
+                        continue;
+                    }
                     let letter = atoms.letter(self.model.compiled, stepper.current(), is_dead);
                     if condition.holds(letter) {
                         continue;
@@ -228,17 +294,11 @@ impl<'a> Goals<'a> {
     pub(crate) fn trace(
         &mut self,
         stepper: &mut Stepper<'_>,
-        store: &StateStore,
+        store: &impl States,
         (path, inside): (&[StateId], Option<&State>),
         hit: Hit,
     ) -> Trace {
-        let mut prefix = Vec::new();
-        stepper.go_to(&self.model.compiled.initial());
-        for &next in path.iter().skip(1) {
-            // There is such a way; were there none, the replay of the run would tell.
-            let Some(firings) = stepper.walk_to_stored(store, next) else { break };
-            prefix.extend(firings);
-        }
+        let mut prefix = stepper.walk_along(store, path);
         prefix.extend(inside.and_then(|inside| stepper.walk_to(inside)).unwrap_or_default());
         let Hit { goal, last, mut end } = hit;
         prefix.extend(last.and_then(|(first, fires)| stepper.find_firing(first, fires)));

@@ -7,7 +7,7 @@
 //! A section may be long, have many ways, or no end. So only some states are walked through from a stored one;
 //! those that come after them are stored as others are, and a loop comes back to one of them.
 
-use pdnet_space::State;
+use pdnet_space::Row;
 
 /// So many states are walked through from one that is stored.
 const MOST: usize = 64;
@@ -15,7 +15,7 @@ const MOST: usize = 64;
 /// The states that are still to be walked through, with room that is used again.
 #[derive(Debug, Default)]
 pub(crate) struct Inside {
-    states: Vec<State>,
+    states: Vec<Row>,
     n_waiting: usize,
     n_taken: usize,
 }
@@ -28,11 +28,10 @@ impl Inside {
     }
 
     /// Keeps a state to be walked through; false where it has to be stored.
-    pub(crate) fn push(&mut self, state: &State) -> bool {
-        if self.n_taken == MOST {
+    pub(crate) fn push(&mut self, state: &Row) -> bool {
+        if !self.take() {
             return false;
         }
-        self.n_taken += 1;
         match self.states.get_mut(self.n_waiting) {
             Some(room) => room.copy_from(state),
             None => self.states.push(state.clone()),
@@ -41,9 +40,18 @@ impl Inside {
         true
     }
 
-    /// The next state, the last one first. What is put in its place is room for others.
-    pub(crate) fn pop(&mut self) -> Option<&mut State> {
+    /// Counts a state that somebody else keeps; false where it has to be stored.
+    pub(crate) const fn take(&mut self) -> bool {
+        if self.n_taken == MOST {
+            return false;
+        }
+        self.n_taken += 1;
+        true
+    }
+
+    /// The next state, the last one first.
+    pub(crate) fn pop(&mut self) -> Option<&Row> {
         self.n_waiting = self.n_waiting.checked_sub(1)?;
-        self.states.get_mut(self.n_waiting)
+        self.states.get(self.n_waiting)
     }
 }

@@ -7,7 +7,7 @@ use pdnet_net::Firing;
 use pdnet_space::{StateId, ThreadSet};
 
 use crate::budget::Budget;
-use crate::emptiness::{Emptiness, Summary, Witness};
+use crate::emptiness::{Summary, Witness, is_visited};
 use crate::graph::{Graph, Movers};
 use crate::product::{Edge, Product};
 
@@ -33,24 +33,27 @@ pub(crate) fn prefix_end(path: &[Step]) -> TraceEnd {
 /// edge that is still missing until acceptance and fairness are satisfied, and back.
 pub(crate) fn trace(
     product: &mut Product<'_, '_>,
-    emptiness: &Emptiness,
     witness: &Witness,
     fairness: Fairness,
     budget: &mut Budget<'_>,
 ) -> Result<Trace, StopReason> {
     let mut builder = Builder { product, budget, edges: Vec::new() };
-    let visited = |node: u32| emptiness.is_visited(node);
+    let visited = |product: &Product<'_, '_>, node: u32| is_visited(product, node);
     let members: &[u32] = match witness {
         Witness::Prefix(node) => std::slice::from_ref(node),
         Witness::Component(nodes) => nodes,
     };
-    let mut is_member = vec![false; builder.product.nodes.len()];
+    let mut is_member = vec![false; builder.product.nodes.bound()];
     members.iter().for_each(|&node| is_member[node as usize] = true);
     let member = |node: u32| is_member.get(node as usize).copied().unwrap_or(false);
 
     let mut prefix = Vec::new();
-    let entry =
-        if member(0) { 0 } else { builder.walk(0, visited, |_, edge| member(edge.target), &mut prefix)? };
+    let initial = builder.product.initial;
+    let entry = if member(initial) {
+        initial
+    } else {
+        builder.walk(initial, visited, |_, edge| member(edge.target), &mut prefix)?
+    };
     let steps = |builder: &Builder<'_, '_, '_, '_>, path: &[(u32, Edge)]| -> Vec<Step> {
         let state = |node| builder.product.state(node);
         path.iter().map(|&(from, edge)| (state(from), edge.movers, state(edge.target))).collect()
@@ -83,17 +86,17 @@ impl Builder<'_, '_, '_, '_> {
     fn walk(
         &mut self,
         start: u32,
-        allowed: impl Fn(u32) -> bool,
+        allowed: impl Fn(&Product<'_, '_>, u32) -> bool,
         wanted: impl Fn(u32, Edge) -> bool,
         path: &mut Vec<(u32, Edge)>,
     ) -> Result<u32, StopReason> {
-        let mut parents: Vec<Option<(u32, Edge)>> = vec![None; self.product.nodes.len()];
+        let mut parents: Vec<Option<(u32, Edge)>> = vec![None; self.product.nodes.bound()];
         let mut queue = VecDeque::from([start]);
         while let Some(node) = queue.pop_front() {
             self.edges.clear();
             self.product.expand(node, &mut self.edges, self.budget)?;
             for &edge in &self.edges {
-                if !allowed(edge.target) {
+                if !allowed(self.product, edge.target) {
                     continue;
                 }
                 if wanted(node, edge) {
@@ -140,7 +143,9 @@ impl Builder<'_, '_, '_, '_> {
             if summary.acceptance == all && starved.is_empty() {
                 break;
             }
-            let enabled: Vec<ThreadSet> = (0..self.product.nodes.len())
+            // Only weak fairness asks where a thread cannot move.
+            let n_enabled = if fairness == Fairness::Weak { self.product.nodes.bound() } else { 0 };
+            let enabled: Vec<ThreadSet> = (0..n_enabled)
                 .map(|node| u32::try_from(node).map_or(ThreadSet::NONE, |node| self.product.enabled(node)))
                 .collect();
             let wanted = |from: u32, edge: Edge| {
@@ -149,13 +154,13 @@ impl Builder<'_, '_, '_, '_> {
                 edge.acceptance & !summary.acceptance != 0 || feeds || rests
             };
             let n_steps = path.len();
-            at = self.walk(at, &member, wanted, &mut path)?;
+            at = self.walk(at, |_, node| member(node), wanted, &mut path)?;
             if path.len() == n_steps {
                 break;
             }
         }
         if at != entry || path.is_empty() {
-            self.walk(at, &member, |_, edge| edge.target == entry, &mut path)?;
+            self.walk(at, |_, node| member(node), |_, edge| edge.target == entry, &mut path)?;
         }
         Ok(path)
     }

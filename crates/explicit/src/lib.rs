@@ -9,19 +9,28 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `goals` | what a search for a bad step or state looks for |
+//! | `worker` | what such a search does with one state |
+//! | `visited` | where it keeps the states |
 //! | `safety` | the breadth-first search |
+//! | `crew` | several workers on it |
+//! | `depth` | the same search, depth first |
+//! | `filter` | where that one keeps the states, or what it remembers of them |
 //! | `inside` | states inside of atomic sections, which need not be stored |
 //! | `parents` | from which state each state was found |
+//! | `journal` | what is kept of a search, to go on with it later |
 //! | `preemption` | a search for runs with few preemptions |
 //! | `scout` | a few straight runs, when a search has become large |
 //! | `invariant` | which formulas are invariants |
 //! | `notes` | bounds, samples and undefined behaviour that make `Holds` into `Unknown` |
 //! | `budget` | limits and progress |
 //! | `graph` | the reachable states with their edges, found on demand |
+//! | `edges` | where the edges are kept |
+//! | `ahead` | workers who find edges before a search needs them |
 //! | `continuation` | whether a run goes on forever in spite of assumptions |
 //! | `partial` | threads that are blocked forever while others go on |
 //! | `stepper` | the steps of a state that a search has to look at |
 //! | `product` | the net times an automaton |
+//! | `nodes` | its nodes |
 //! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
 //! | `emptiness` | accepting components of the product, with fairness |
 //! | `streett` | strong fairness inside of a component |
@@ -48,15 +57,22 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod budget;
 mod continuation;
+mod crew;
+mod depth;
+mod edges;
 mod emptiness;
+mod filter;
 mod goals;
 mod graph;
 mod inside;
 mod invariant;
+mod journal;
 mod lasso;
 mod ltl;
+mod nodes;
 mod notes;
 mod parents;
 mod partial;
@@ -68,6 +84,8 @@ mod scc;
 mod scout;
 mod stepper;
 mod streett;
+mod visited;
+mod worker;
 
 use pdnet_check::{
     Engine, Fairness, Limits, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
@@ -76,6 +94,7 @@ use pdnet_net::{Expr, Net, Transition};
 use pdnet_space::{Compiled, Observed, Proviso, Races};
 
 use crate::budget::Budget;
+use crate::depth::Depth;
 use crate::goals::Goal;
 use crate::graph::{Graph, Model};
 use crate::ltl::Bad;
@@ -94,14 +113,91 @@ pub struct Explicit {
     /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
     /// finite runs do so; runs stay as short as they are.
     pub forget: bool,
+    /// Whether states in which threads have only exchanged their numbers are stored once ([`pdnet_space::Symmetry`]). Only
+    /// searches for finite runs do so; runs stay as short as they are.
+    pub symmetry: bool,
     /// Whether states inside of atomic sections are walked through and not stored. Only searches for finite runs
     /// do so; runs are then shortest where each section counts as one step.
     pub through_sections: bool,
+    /// Who works on a search.
+    pub crew: Crew,
+    /// In which order searches for finite runs go on.
+    pub order: Order,
+    /// How they keep the states that were visited. What does not keep them all goes depth first, whatever the order says, and makes
+    /// `Holds` into `Unknown`. Searches for cycles keep all states.
+    pub storage: Storage,
+}
+
+/// In which order states are expanded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Those that were found first come first: runs are short.
+    #[default]
+    Breadth,
+    /// Those that were found last come first: one worker, and less to keep.
+    Depth,
+}
+
+/// How the states that were visited are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Storage {
+    /// All of each.
+    #[default]
+    Exact,
+    /// A hash of each.
+    HashCompact,
+    /// Some bits for each.
+    Bitstate,
+}
+
+impl Storage {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::HashCompact => "hash-compact",
+            Self::Bitstate => "bitstate",
+        }
+    }
+}
+
+/// How many workers share a search, and from when on.
+#[derive(Clone, Copy, Debug)]
+pub struct Crew {
+    /// How many there are.
+    pub workers: usize,
+    /// One works alone until there are so many states: to share them takes a moment, and most searches are small.
+    pub from_states: usize,
+}
+
+impl Crew {
+    /// One who does all.
+    pub const ALONE: Self = Self::of(1);
+
+    /// So many workers.
+    #[must_use]
+    pub const fn of(workers: usize) -> Self {
+        Self { workers, from_states: 100_000 }
+    }
+}
+
+impl Explicit {
+    /// Without any reduction, by one worker.
+    pub const PLAIN: Self = Self {
+        stubborn: false,
+        forget: false,
+        symmetry: false,
+        through_sections: false,
+        crew: Crew::ALONE,
+        order: Order::Breadth,
+        storage: Storage::Exact,
+    };
 }
 
 impl Default for Explicit {
     fn default() -> Self {
-        Self { stubborn: true, forget: true, through_sections: true }
+        Self { stubborn: true, forget: true, symmetry: true, through_sections: true, ..Self::PLAIN }
     }
 }
 
@@ -136,7 +232,18 @@ impl Engine for Explicit {
         }
         let (positions, goals): (Vec<usize>, Vec<Goal>) = goals.into_iter().unzip();
         if !goals.is_empty() {
-            let found = Safety::new(&model, goals).check(&mut budget);
+            let found = match (self.order, self.storage) {
+                (Order::Breadth, Storage::Exact) => {
+                    let chosen = || positions.iter().map(|&position| &request.properties[position]);
+                    let is_kept = budget.keeper().is_some();
+                    let kept =
+                        is_kept.then(|| journal::fingerprint(self, &model, &chosen().collect::<Vec<_>>()));
+                    Safety::new(&model, goals, kept).check(&mut budget)
+                }
+                (Order::Depth, _) | (_, Storage::HashCompact | Storage::Bitstate) => {
+                    Depth::new(&model, goals, self.storage, request.limits.memory).check(&mut budget)
+                }
+            };
             for (position, outcome) in positions.into_iter().zip(found) {
                 outcomes[position] = Some(outcome);
             }

@@ -7,8 +7,9 @@ use pdnet_space::Atoms;
 use crate::budget::Budget;
 use crate::emptiness::Emptiness;
 use crate::graph::Graph;
-use crate::product::Product;
-use crate::{lasso, prefix};
+use crate::prefix::{self, Prefixes};
+use crate::product::{Product, Search};
+use crate::{ahead, lasso};
 
 /// The runs that break a property.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,10 @@ fn decide(
     let is_terminal = prefix::is_terminal(&automaton);
     if prefixes && (is_terminal || bad.is_by_prefix()) {
         let mut product = Product::new(graph, &automaton, atoms.clone(), prefixes, budget)?;
-        let found = prefix::search(&mut product, budget);
+        let mut prefixes = Prefixes::new();
+        let found = together(&mut product, budget, |product, pause_at, budget| {
+            prefixes.search(product, pause_at, budget)
+        });
         *last = product.progress();
         if let Some(trace) = found? {
             return Ok(Verdict::Violated(trace));
@@ -85,12 +89,33 @@ fn decide(
     }
     let mut product = Product::new(graph, &automaton, atoms, prefixes, budget)?;
     let mut emptiness = Emptiness::new(fairness);
-    let found = emptiness.search(&mut product, budget);
+    let found = together(&mut product, budget, |product, pause_at, budget| {
+        emptiness.search(product, pause_at, budget)
+    });
     *last = product.progress();
     match found? {
-        Some(witness) => {
-            Ok(Verdict::Violated(lasso::trace(&mut product, &emptiness, &witness, fairness, budget)?))
-        }
+        Some(witness) => Ok(Verdict::Violated(lasso::trace(&mut product, &witness, fairness, budget)?)),
         None => Ok(product.notes.verdict(net)),
+    }
+}
+
+/// Does a search: alone, and with helpers where it has become large.
+fn together<T>(
+    product: &mut Product<'_, '_>,
+    budget: &mut Budget<'_>,
+    mut search: impl FnMut(&mut Product<'_, '_>, usize, &mut Budget<'_>) -> Result<Search<T>, StopReason>,
+) -> Result<Option<T>, StopReason> {
+    let crew = product.graph.model.crew;
+    let pause_at = if crew.workers > 1 { crew.from_states } else { usize::MAX };
+    loop {
+        let found = match search(product, pause_at, budget)? {
+            Search::Paused => {
+                ahead::helped(product, budget, |product, budget| search(product, usize::MAX, budget))?
+            }
+            ended @ Search::Ended(_) => ended,
+        };
+        if let Search::Ended(found) = found {
+            return Ok(found);
+        }
     }
 }

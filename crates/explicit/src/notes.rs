@@ -59,6 +59,22 @@ impl Notes {
         self.cut = Some(self.cut.map_or(transition, |noted| noted.min(transition)));
     }
 
+    /// What was noted of firings, by kind.
+    pub(crate) const fn transitions(&self) -> [Option<Transition>; 3] {
+        [self.fault, self.bound, self.sampled]
+    }
+
+    /// The first transition of a sequence without end.
+    pub(crate) const fn cut(&self) -> Option<Transition> {
+        self.cut
+    }
+
+    /// Adds what another worker has met.
+    pub(crate) fn join(&mut self, net: &Net, other: &Self) {
+        other.transitions().into_iter().flatten().for_each(|transition| self.add(net, transition));
+        other.cut.into_iter().for_each(|transition| self.add_cut(transition));
+    }
+
     /// The verdict on a property of which no violation was found: undefined behaviour weighs more than a
     /// bound, and a bound more than a sample.
     pub(crate) fn verdict(&self, net: &Net) -> Verdict {

@@ -21,10 +21,6 @@ pub(crate) struct Parents {
 }
 
 impl Parents {
-    pub(crate) const fn len(&self) -> usize {
-        self.differences.len()
-    }
-
     /// Adds the next state. Its predecessor has no lower number than the one before.
     pub(crate) fn push(&mut self, parent: u32) {
         let state = self.differences.len();
@@ -38,6 +34,19 @@ impl Parents {
         }
         self.differences.push(difference);
         self.last = parent;
+    }
+
+    /// The predecessors of all states, in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
+        let mut parent = self.samples.first().copied().unwrap_or(0);
+        self.differences.iter().enumerate().map(move |(at, &difference)| {
+            parent = match difference {
+                _ if at.is_multiple_of(INTERVAL) => self.samples[at / INTERVAL],
+                LARGE => self.large[&at],
+                difference => parent + u32::from(difference),
+            };
+            parent
+        })
     }
 
     /// The predecessor of a state.
@@ -69,8 +78,8 @@ mod tests {
         let wanted: Vec<u32> =
             (0..5000_u32).map(|state| state / 3 + if state > 2500 { 700 } else { 0 }).collect();
         wanted.iter().for_each(|&parent| parents.push(parent));
-        assert_eq!(parents.len(), wanted.len());
         let found: Vec<u32> = (0..wanted.len()).map(|state| parents.get(state)).collect();
         assert_eq!(found, wanted);
+        assert!(parents.iter().eq(wanted));
     }
 }

@@ -69,7 +69,7 @@ impl Explored {
     /// Visits all states, breadth first.
     fn explore(&mut self, graph: &mut Graph<'_>, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let initial = graph.initial()?;
-        self.add(graph, initial, 0);
+        self.add(initial, 0);
         let mut at = 0;
         while at < self.states.len() {
             budget.tick(|| self.progress(graph))?;
@@ -80,8 +80,8 @@ impl Explored {
             #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
             let parent = at as u32;
             for edge in edges {
-                let (target, _) = graph.edge(edge);
-                self.add(graph, target, parent);
+                let (target, _) = graph.edge(state, edge);
+                self.add(target, parent);
             }
             budget.allow_states(self.states.len())?;
             at += 1;
@@ -89,8 +89,9 @@ impl Explored {
         Ok(())
     }
 
-    fn add(&mut self, graph: &Graph<'_>, state: StateId, parent: u32) {
-        self.positions.resize(graph.n_states().max(self.positions.len()), NOWHERE);
+    fn add(&mut self, state: StateId, parent: u32) {
+        let n_positions = self.positions.len().max(state.index() + 1);
+        self.positions.resize(n_positions, NOWHERE);
         if self.positions[state.index()] == NOWHERE {
             #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
             let position = self.states.len() as u32;
@@ -185,7 +186,7 @@ impl Predecessors {
         let mut steps = |visit: &mut dyn FnMut(u32, usize)| -> Result<(), StopReason> {
             for (at, &state) in explored.states.iter().enumerate() {
                 for edge in graph.edges(state, budget)? {
-                    let (target, _) = graph.edge(edge);
+                    let (target, _) = graph.edge(state, edge);
                     visit(explored.positions[target.index()], at);
                 }
             }

@@ -19,7 +19,7 @@
 
 use std::ops::ControlFlow;
 
-use pdnet_base::{FxHashMap, FxHashSet, Idx as _};
+use pdnet_base::{FxHashMap, FxHashSet, Idx as _, table_bytes};
 use pdnet_check::{Engine, Observer, Outcome, Progress, Request, Stats, StopReason, Trace, Verdict};
 use pdnet_space::{Compiled, Outcome as StepOutcome, StateId, StateStore, ThreadSet};
 
@@ -53,7 +53,7 @@ impl Engine for Preemptions {
             Ok(compiled) => compiled,
             Err(error) => return vec![unsupported(error.0); request.properties.len()],
         };
-        let engine = Explicit { stubborn: false, forget: self.forget, through_sections: false };
+        let engine = Explicit { forget: self.forget, ..Explicit::PLAIN };
         let model = Model::new(request.net, &compiled, &engine);
         let mut goals = Vec::new();
         let mut outcomes: Vec<Option<Outcome>> = Vec::new();
@@ -91,6 +91,11 @@ type Node = (StateId, u32);
 /// A node that was met, with the position of the one before it.
 type Met = (Node, u32);
 
+/// The bytes of a table with entries of so many bytes, of which one in eight places is free.
+const fn table_of(n_entries: usize, capacity: usize, entry: usize) -> usize {
+    table_bytes(capacity / 7 * 8 * (entry + 1), n_entries, capacity)
+}
+
 struct Search<'a> {
     model: &'a Model<'a>,
     goals: Goals<'a>,
@@ -113,7 +118,7 @@ impl<'a> Search<'a> {
         let goals = Goals::new(model, goals, false);
         Self {
             model,
-            stepper: Stepper::new(model, None, goals.forget()),
+            stepper: Stepper::new(model, None, goals.stored()),
             goals,
             store: StateStore::new(model.compiled),
             nodes: Vec::new(),
@@ -145,8 +150,8 @@ impl<'a> Search<'a> {
             + self.goals.bytes()
             + self.looked.capacity()
             + self.nodes.capacity() * size_of::<Met>()
-            + self.known.capacity() * (size_of::<Node>() + 1)
-            + self.later.capacity() * (size_of::<Met>() + 1);
+            + table_of(self.known.len(), self.known.capacity(), size_of::<Node>())
+            + table_of(self.later.len(), self.later.capacity(), size_of::<Met>());
         Progress {
             states: self.store.len() as u64,
             transitions: self.n_transitions,

@@ -7,7 +7,8 @@ use pdnet_logic::{AutState, Automaton};
 use crate::budget::Budget;
 use crate::graph::Movers;
 use crate::lasso::{firings, prefix_end};
-use crate::product::{Expansion, Product};
+use crate::nodes::MET;
+use crate::product::{Expansion, Product, Search};
 use crate::scc::components;
 
 /// Whether every accepting run of the automaton comes into a state that accepts everything. Such automata are
@@ -34,36 +35,66 @@ pub(crate) fn is_terminal(automaton: &Automaton) -> bool {
     })
 }
 
+/// The value of a node that was put into the queue.
+const FOUND: u32 = MET + 1;
+
 /// Breadth-first search for a run after which the automaton accepts everything; the first one found is a
 /// shortest one.
-pub(crate) fn search(
-    product: &mut Product<'_, '_>,
-    budget: &mut Budget<'_>,
-) -> Result<Option<Trace>, StopReason> {
-    // Nodes are numbered as they are found, which is the order of a breadth-first search.
-    let mut parents: Vec<(u32, Movers)> = vec![(0, Movers::NOBODY)];
-    let mut edges = Vec::new();
-    let mut node: u32 = 0;
-    while (node as usize) < parents.len() {
-        edges.clear();
-        product.search_bytes = parents.capacity() * size_of::<(u32, Movers)>();
-        if product.expand(node, &mut edges, budget)? == Expansion::Accepted {
-            let mut path = Vec::new();
-            let mut at = node;
-            while at != 0 {
-                let (parent, movers) = parents[at as usize];
-                path.push((product.state(parent), movers, product.state(at)));
-                at = parent;
-            }
-            path.reverse();
-            return Ok(Some(Trace { prefix: firings(product.graph, &path), end: prefix_end(&path) }));
-        }
-        for edge in &edges {
-            if edge.target as usize == parents.len() {
-                parents.push((node, edge.movers));
-            }
-        }
-        node += 1;
+pub(crate) struct Prefixes {
+    /// The nodes in the order in which they were found, each with the position of the one before it and who moves.
+    found: Vec<(u32, u32, Movers)>,
+    /// The position of the next one.
+    next: u32,
+}
+
+impl Prefixes {
+    pub(crate) const fn new() -> Self {
+        Self { found: Vec::new(), next: 0 }
     }
-    Ok(None)
+
+    /// Searches, or goes on with that, until the product has as many nodes as it is to pause at.
+    pub(crate) fn search(
+        &mut self,
+        product: &mut Product<'_, '_>,
+        pause_at: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Search<Trace>, StopReason> {
+        if self.found.is_empty() {
+            product.nodes.set_value(product.initial, FOUND);
+            self.found.push((product.initial, 0, Movers::NOBODY));
+        }
+        let mut edges = Vec::new();
+        while let Some(&(node, _, _)) = self.found.get(self.next as usize) {
+            if product.nodes.len() >= pause_at {
+                return Ok(Search::Paused);
+            }
+            edges.clear();
+            product.search_bytes = self.found.capacity() * size_of::<(u32, u32, Movers)>();
+            if product.expand(node, &mut edges, budget)? == Expansion::Accepted {
+                return Ok(Search::Ended(Some(self.trace(product))));
+            }
+            for edge in &edges {
+                if product.nodes.value(edge.target) < FOUND {
+                    product.nodes.set_value(edge.target, FOUND);
+                    self.found.push((edge.target, self.next, edge.movers));
+                }
+            }
+            self.next += 1;
+        }
+        Ok(Search::Ended(None))
+    }
+
+    /// The run to the next node.
+    fn trace(&self, product: &mut Product<'_, '_>) -> Trace {
+        let mut path = Vec::new();
+        let mut at = self.next;
+        while at != 0 {
+            let (node, before, movers) = self.found[at as usize];
+            let (parent, _, _) = self.found[before as usize];
+            path.push((product.state(parent), movers, product.state(node)));
+            at = before;
+        }
+        path.reverse();
+        Trace { prefix: firings(product.graph, &path), end: prefix_end(&path) }
+    }
 }

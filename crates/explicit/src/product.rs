@@ -1,15 +1,17 @@
 //! The net times an automaton, found on demand.
 
-use std::hash::{BuildHasher as _, Hasher as _};
+use std::sync::Arc;
 
 use pdnet_base::Idx as _;
 use pdnet_check::{Progress, StopReason};
 use pdnet_logic::{AutState, Automaton};
 use pdnet_space::{Atoms, StateId, ThreadSet};
 
+use crate::ahead::Feed;
 use crate::budget::Budget;
 use crate::continuation::Continuations;
 use crate::graph::{Graph, Movers, full};
+use crate::nodes::Nodes;
 use crate::notes::Notes;
 
 /// An edge of the product.
@@ -31,6 +33,14 @@ pub(crate) enum Expansion {
     Accepted,
 }
 
+/// How far a search of the product has come.
+pub(crate) enum Search<T> {
+    /// It has found something, or there is nothing.
+    Ended(Option<T>),
+    /// It has become large, and can be gone on with.
+    Paused,
+}
+
 /// The product of the graph of states and an automaton for the negated property.
 ///
 /// A node is a state and an automaton state that has read the letters of all states *before* it. An edge
@@ -43,16 +53,23 @@ pub(crate) struct Product<'p, 'a> {
     /// The automaton states that accept every word. Empty where a prefix alone decides nothing.
     universal: Vec<bool>,
     continuations: Continuations,
-    pub(crate) nodes: Vec<(StateId, AutState)>,
-    table: hashbrown::HashTable<u32>,
+    pub(crate) nodes: Nodes,
+    pub(crate) initial: u32,
+    /// The edges of the state that is looked at.
+    successors: Vec<(StateId, Movers)>,
     pub(crate) n_edges: u64,
+    /// Where nodes that were met are handed to helpers, and those that are not handed over yet.
+    feed: Option<Arc<Feed>>,
+    met: Vec<(StateId, AutState)>,
+    /// The threads that can move in the state of the node that was expanded last.
+    pub(crate) last_enabled: ThreadSet,
     /// What the search keeps beside the product.
     pub(crate) search_bytes: usize,
     pub(crate) notes: Notes,
 }
 
 impl<'p, 'a> Product<'p, 'a> {
-    /// The product with its initial node, which has number 0. With `prefixes`, an automaton state that
+    /// The product with its initial node. With `prefixes`, an automaton state that
     /// accepts everything ends the search.
     pub(crate) fn new(
         graph: &'p mut Graph<'a>,
@@ -62,6 +79,7 @@ impl<'p, 'a> Product<'p, 'a> {
         budget: &Budget<'_>,
     ) -> Result<Self, StopReason> {
         let initial = graph.initial()?;
+        graph.observe(&atoms);
         let universal =
             automaton.states.indices().map(|state| prefixes && automaton.is_universal_from(state));
         let mut product = Self {
@@ -70,31 +88,43 @@ impl<'p, 'a> Product<'p, 'a> {
             automaton,
             atoms,
             continuations: Continuations::default(),
-            nodes: Vec::new(),
-            table: hashbrown::HashTable::new(),
+            nodes: Nodes::new(automaton.states.len()),
+            initial: 0,
+            successors: Vec::new(),
             n_edges: 0,
+            feed: None,
+            met: Vec::new(),
+            last_enabled: ThreadSet::NONE,
             search_bytes: 0,
             notes: Notes::default(),
         };
-        product.node(initial, automaton.initial, budget)?;
+        product.initial = product.node(initial, automaton.initial, budget)?;
         Ok(product)
     }
 
     /// The number of a node, which is added where it is new.
     fn node(&mut self, state: StateId, at: AutState, budget: &Budget<'_>) -> Result<u32, StopReason> {
-        let Self { nodes, table, .. } = self;
         let key = (state, at);
-        let hasher = |&node: &u32| hash(nodes[node as usize]);
-        match table.entry(hash(key), |&node| nodes[node as usize] == key, hasher) {
-            hashbrown::hash_table::Entry::Occupied(entry) => Ok(*entry.get()),
-            hashbrown::hash_table::Entry::Vacant(entry) => {
-                let node = u32::try_from(nodes.len()).map_err(|_| full())?;
-                budget.allow_states(nodes.len() + 1)?;
-                entry.insert(node);
-                nodes.push(key);
-                Ok(node)
-            }
+        let found = self.nodes.number(key, |n_nodes| budget.allow_states(n_nodes))?;
+        let (node, is_new) = found.ok_or_else(full)?;
+        if is_new && let Some(feed) = &self.feed {
+            self.met.push(key);
+            feed.offer(&mut self.met);
         }
+        Ok(node)
+    }
+
+    /// Hands all nodes to helpers, those that are there and those to come.
+    pub(crate) fn feed(&mut self, feed: &Arc<Feed>) {
+        for node in self.nodes.waiting() {
+            self.met.push(node);
+            feed.offer(&mut self.met);
+        }
+        self.feed = Some(Arc::clone(feed));
+    }
+
+    pub(crate) fn stop_feeding(&mut self) {
+        self.feed = None;
     }
 
     /// Lists the edges out of a node: appends them to `edges`.
@@ -105,19 +135,30 @@ impl<'p, 'a> Product<'p, 'a> {
         budget: &mut Budget<'_>,
     ) -> Result<Expansion, StopReason> {
         budget.tick(|| self.progress())?;
-        let (state, at) = self.nodes[node as usize];
-        let successors = self.graph.edges(state, budget)?;
-        let stutters = self.graph.stutters(state);
-        let compiled = self.graph.model.compiled;
-        let loaded = self.graph.state(state);
-        let is_deadlock = stutters && !compiled.has_ended(loaded);
-        let letter = self.atoms.letter(compiled, loaded, is_deadlock);
+        let (state, at) = self.nodes.get(node);
+        let mut successors = std::mem::take(&mut self.successors);
+        let seen = self.graph.look(state, &mut successors, budget);
+        self.successors = successors;
+        let seen = seen?;
+        self.last_enabled = seen.enabled;
+        let stutters = seen.enabled.is_empty();
+        let letter = match seen.letter {
+            Some(letter) => letter,
+            None => {
+                let compiled = self.graph.model.compiled;
+                let loaded = self.graph.state(state);
+                let is_deadlock = stutters && !compiled.has_ended(loaded);
+                self.atoms.letter(compiled, loaded, is_deadlock)
+            }
+        };
         let automaton = self.automaton;
         if automaton.successors(at, letter).next().is_none() {
             // The runs that come here satisfy the formula whatever they meet later: nothing is to be noted.
             return Ok(Expansion::Edges);
         }
-        self.graph.note(state, &mut self.notes);
+        if seen.is_notable {
+            self.graph.note(state, &mut self.notes);
+        }
         if automaton.successors(at, letter).any(|edge| self.universal[edge.target.index()]) {
             let is_run =
                 !self.graph.model.has_assumptions || self.continuations.exists(self.graph, state, budget)?;
@@ -128,25 +169,31 @@ impl<'p, 'a> Product<'p, 'a> {
             // the bounds and samples to come must be noted: with more values, or beyond a bound, one may lie.
         }
         let first = edges.len();
+        let successors = std::mem::take(&mut self.successors);
         for edge in automaton.successors(at, letter) {
             let acceptance = edge.acceptance;
             if stutters {
                 let target = self.node(state, edge.target, budget)?;
                 edges.push(Edge { target, acceptance, movers: Movers::NOBODY });
             }
-            for successor in successors.clone() {
-                let (next, movers) = self.graph.edge(successor);
+            // A search will look at all of this in a moment, and wait for each of them. These looks do not wait for each other.
+            let touch = |&(next, _): &(StateId, Movers)| {
+                self.nodes.touch((next, edge.target)) ^ self.graph.touch(next)
+            };
+            std::hint::black_box(successors.iter().map(touch).fold(0, |all, one| all ^ one));
+            for &(next, movers) in &successors {
                 let target = self.node(next, edge.target, budget)?;
                 edges.push(Edge { target, acceptance, movers });
             }
         }
+        self.successors = successors;
         self.n_edges += (edges.len() - first) as u64;
         Ok(Expansion::Edges)
     }
 
     /// The state of a node.
     pub(crate) fn state(&self, node: u32) -> StateId {
-        self.nodes[node as usize].0
+        self.nodes.get(node).0
     }
 
     /// The threads that can move in the state of an expanded node.
@@ -155,18 +202,12 @@ impl<'p, 'a> Product<'p, 'a> {
     }
 
     pub(crate) fn progress(&self) -> Progress {
-        let own = self.nodes.capacity() * size_of::<(StateId, AutState)>() + self.table.allocation_size();
+        let feed = self.feed.as_ref().map_or(0, |feed| feed.bytes());
         Progress {
             states: self.nodes.len() as u64,
             transitions: self.n_edges,
             frontier: 0,
-            memory_bytes: (own + self.search_bytes + self.graph.bytes()) as u64,
+            memory_bytes: (self.nodes.bytes() + feed + self.search_bytes + self.graph.bytes()) as u64,
         }
     }
-}
-
-fn hash((state, at): (StateId, AutState)) -> u64 {
-    let mut hasher = foldhash::fast::FixedState::with_seed(0).build_hasher();
-    hasher.write_u64((state.index() as u64) << 32 | at.index() as u64);
-    hasher.finish()
 }

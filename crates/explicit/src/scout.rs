@@ -13,7 +13,7 @@ use pdnet_space::{Outcome, State};
 
 use crate::goals::Goal;
 use crate::graph::Model;
-use crate::stepper::Stepper;
+use crate::stepper::{Stepper, Stored};
 
 /// So many states a search may have before scouts are sent out.
 pub(crate) const SCOUTS_AT: usize = 200_000;
@@ -53,7 +53,7 @@ fn asks_for_deadlock(atom: &Expr) -> bool {
 }
 
 fn run(model: &Model<'_>, goal: &mut Goal, mut order: Order) -> Option<Vec<Firing>> {
-    let mut stepper = Stepper::new(model, None, None);
+    let mut stepper = Stepper::new(model, None, Stored::default());
     stepper.go_to(&model.compiled.initial());
     let mut firings = Vec::new();
     let mut last_thread = 0;
@@ -73,7 +73,7 @@ fn run(model: &Model<'_>, goal: &mut Goal, mut order: Order) -> Option<Vec<Firin
         let mut best: Option<(u64, Firing)> = None;
         let walked = stepper.for_each(|step, next, _| {
             if matches!(goal, Goal::NeverFires(fires) if step.transitions().any(|transition| fires[transition])) {
-                found = Some(step.firing());
+                found = step.firing();
                 return ControlFlow::Break(());
             }
             if step.outcome == Outcome::Pruned {
@@ -95,9 +95,9 @@ fn run(model: &Model<'_>, goal: &mut Goal, mut order: Order) -> Option<Vec<Firin
                 (Some((best, _)), Order::Random(rng)) if *best == rank => rng.chance(50),
                 (Some((best, _)), _) => *best < rank,
             };
-            if is_better {
+            if is_better && let Some(firing) = step.firing() {
                 chosen.copy_from(next);
-                best = Some((rank, step.firing()));
+                best = Some((rank, firing));
             }
             ControlFlow::Continue(())
         });

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use pdnet_base::IndexVec;
 use pdnet_net::{Expr, Firing, Net, Race, Transition};
 use pdnet_space::{
-    Compiled, Flow, Forget, Observed, Outcome, Proviso, Races, State, StateId, StateStore, Step, Stubborn,
-    Successors, Unsupported,
+    Compiled, Flow, Forget, Observed, Outcome, PartStore, Proviso, Races, Row, State, StateId, States, Step,
+    Stubborn, Successors, Symmetry, Unsupported,
 };
 
 use crate::graph::{Model, Movers};
@@ -53,28 +53,79 @@ fn looks_at_lost_sections(net: &Net, atom: &Expr) -> bool {
     looks && net.atomic_yields
 }
 
+/// What is done to states before they are stored, so that those that need not be told apart become one.
+#[derive(Clone, Default)]
+pub(crate) struct Stored {
+    pub(crate) forget: Option<Forget>,
+    pub(crate) symmetry: Option<Symmetry>,
+}
+
+impl Stored {
+    const fn is_nothing(&self) -> bool {
+        self.forget.is_none() && self.symmetry.is_none()
+    }
+
+    fn apply(&mut self, compiled: &Compiled, state: &mut State) {
+        if let Some(forget) = &self.forget {
+            forget.apply(compiled, state);
+        }
+        if let Some(symmetry) = &mut self.symmetry {
+            let _ = symmetry.apply(compiled, state);
+        }
+    }
+
+    /// The state without what is forgotten, with these numbers of threads.
+    fn renamed(&self, compiled: &Compiled, state: &State, names: &[usize]) -> State {
+        let mut renamed = state.clone();
+        renamed.detach();
+        if let Some(symmetry) = &self.symmetry {
+            symmetry.rename(compiled, &mut renamed, names);
+        }
+        if let Some(forget) = &self.forget {
+            forget.apply(compiled, &mut renamed);
+        }
+        renamed
+    }
+
+    /// Does to a state what is done before it is stored, and gives the threads their new names.
+    fn apply_named(&mut self, compiled: &Compiled, state: &mut State, names: &mut [usize]) {
+        state.detach();
+        if let Some(forget) = &self.forget {
+            forget.apply(compiled, state);
+        }
+        if let Some(to) = self.symmetry.as_mut().and_then(|symmetry| symmetry.apply(compiled, state)) {
+            names.iter_mut().for_each(|name| *name = to[*name]);
+        }
+    }
+}
+
 /// A generator of successors that leaves out what the reduction allows to leave out: other threads' steps
 /// where those of one are enough, and states after which there is one step only that nobody needs to see.
 ///
-/// Where values are forgotten, it shows states without them.
+/// It shows states as they are stored.
+#[derive(Clone)]
 pub(crate) struct Stepper<'a> {
     /// Whether a search may walk through atomic sections without storing the states in them. Where steps are left out, it may
     /// not: that a state leads to a later one has to be seen at once ([`Proviso`]).
     pub(crate) through_sections: bool,
     compiled: &'a Compiled,
     stubborn: Option<Stubborn>,
-    forget: Option<Forget>,
+    stored: Stored,
     successors: Successors<'a>,
     /// Walks on from a successor.
     ahead: Successors<'a>,
+    /// The state that is shown.
+    shown: Row,
 }
 
 impl<'a> Stepper<'a> {
-    pub(crate) fn new(model: &Model<'a>, stubborn: Option<Stubborn>, forget: Option<Forget>) -> Self {
+    pub(crate) fn new(model: &Model<'a>, stubborn: Option<Stubborn>, stored: Stored) -> Self {
         let successors = Successors::new(model.compiled);
-        let through_sections = model.through_sections && stubborn.is_none();
+        // Whose steps lead through a section would have to be kept, too, where threads are exchanged.
+        let through_sections = model.through_sections && stubborn.is_none() && stored.symmetry.is_none();
         let ahead = successors.clone();
-        Self { through_sections, compiled: model.compiled, stubborn, forget, ahead, successors }
+        let shown = Row::default();
+        Self { through_sections, compiled: model.compiled, stubborn, stored, ahead, successors, shown }
     }
 
     /// The state whose steps are shown.
@@ -93,13 +144,29 @@ impl<'a> Stepper<'a> {
     }
 
     /// Goes to a state of a store.
-    pub(crate) fn load(&mut self, store: &StateStore, id: StateId) {
+    pub(crate) fn load(&mut self, store: &impl States, id: StateId) {
         store.load(id, self.successors.current_mut());
     }
 
-    /// Goes to a state that was come to from the one that was loaded; what is left in its place is no state.
-    pub(crate) const fn swap(&mut self, state: &mut State) {
-        std::mem::swap(self.successors.current_mut(), state);
+    /// Goes to a state of a store, of which only the numbers of its parts are needed at first. It is the current one after
+    /// [`Stepper::unpack`].
+    pub(crate) fn load_row(&mut self, store: &impl PartStore, id: StateId) {
+        self.successors.load_row(store, id);
+    }
+
+    /// The same for a state that was seen before.
+    pub(crate) fn go_to_row(&mut self, row: &Row) {
+        self.successors.go_to_row(row);
+    }
+
+    /// The state that was gone to by its numbers.
+    pub(crate) const fn row(&self) -> &Row {
+        self.successors.row()
+    }
+
+    /// Makes the state that was gone to by its numbers the current one.
+    pub(crate) fn unpack(&mut self, store: &impl PartStore) {
+        self.successors.unpack(store);
     }
 
     /// Goes to a state that need not be from a store.
@@ -107,13 +174,11 @@ impl<'a> Stepper<'a> {
         self.successors.current_mut().copy_from(state);
     }
 
-    /// The state as it is stored: without what is forgotten.
-    pub(crate) fn stored(&self, state: &State) -> State {
+    /// The state as it is stored.
+    pub(crate) fn stored(&mut self, state: &State) -> State {
         let mut stored = state.clone();
         stored.detach();
-        if let Some(forget) = &self.forget {
-            forget.apply(self.compiled, &mut stored);
-        }
+        self.stored.apply(self.compiled, &mut stored);
         stored
     }
 
@@ -124,17 +189,25 @@ impl<'a> Stepper<'a> {
         &mut self,
         mut visit: impl FnMut(&Step<'_>, &State, u64) -> R,
     ) -> Result<(), Unsupported> {
-        let Self { compiled, stubborn, forget, successors, ahead, .. } = self;
-        if stubborn.is_none() && forget.is_none() {
-            return successors.for_each(|step, next| visit(step, next, 1));
+        if self.stubborn.is_none() && self.stored.is_nothing() {
+            return self.successors.for_each(|step, next| visit(step, next, 1));
         }
+        self.for_each_state(|step, next, n_steps| visit(step, next, n_steps).into())
+    }
+
+    /// Shows each step with the state that it leads to, which may be given numbers.
+    fn for_each_state(
+        &mut self,
+        mut visit: impl FnMut(&Step<'_>, &mut State, u64) -> Flow,
+    ) -> Result<(), Unsupported> {
+        let Self { compiled, stubborn, stored, successors, ahead, .. } = self;
         let mut error = None;
         ahead.start_near(successors.current());
         successors.for_each_first(stubborn.as_ref(), |step, next| {
-            if step.outcome == Outcome::Pruned {
-                return visit(step, next, 1).into();
-            }
             ahead.go_to(next);
+            if step.outcome == Outcome::Pruned {
+                return visit(step, ahead.current_mut(), 1);
+            }
             let mut n_steps = 1;
             while let Some(stubborn) = stubborn.as_ref() {
                 match ahead.advance(stubborn, None) {
@@ -146,16 +219,44 @@ impl<'a> Stepper<'a> {
                     }
                 }
             }
-            if let Some(forget) = forget.as_ref() {
-                forget.apply(compiled, ahead.current_mut());
-            }
-            visit(step, ahead.current(), n_steps).into()
+            stored.apply(compiled, ahead.current_mut());
+            visit(step, ahead.current_mut(), n_steps)
         })?;
         error.map_or(Ok(()), Err)
     }
 
+    /// The same for a state that was gone to by its numbers, with the numbers of the states that are shown; after a pruned step
+    /// they are of no state. The store must always be the same one. Steps do not know their firing.
+    pub(crate) fn for_each_row<S: PartStore, R: Into<Flow>>(
+        &mut self,
+        store: &mut S,
+        mut visit: impl FnMut(&mut S, &Step<'_>, &Row, u64) -> R,
+    ) -> Result<(), Unsupported> {
+        if self.stubborn.is_none() && self.stored.is_nothing() {
+            let visit = |store: &mut S, step: &Step<'_>, next: &Row| visit(store, step, next, 1);
+            return self.successors.for_each_remembered(store, visit);
+        }
+        self.successors.unpack(store);
+        let mut row = std::mem::take(&mut self.shown);
+        let mut is_full = false;
+        let result = self.for_each_state(|step, next, n_steps| {
+            is_full = step.outcome == Outcome::State && store.make_row(next, &mut row).is_err();
+            if is_full { ControlFlow::Break(()).into() } else { visit(store, step, &row, n_steps).into() }
+        });
+        self.shown = row;
+        match is_full {
+            true => Err(Unsupported("more than 2^32 different parts of states".to_owned())),
+            false => result,
+        }
+    }
+
+    /// The bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.successors.bytes()
+    }
+
     /// The state of that number.
-    fn wanted(&self, store: &StateStore, to: StateId) -> State {
+    fn wanted(&self, store: &impl States, to: StateId) -> State {
         let mut wanted = self.successors.current().clone();
         store.load(to, &mut wanted);
         wanted
@@ -166,7 +267,7 @@ impl<'a> Stepper<'a> {
         let mut found = None;
         let _ = self.successors.for_each(|step, _| {
             if step.transition == first && step.transitions().any(|transition| transition == fires) {
-                found = Some(step.firing());
+                found = step.firing();
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
@@ -176,9 +277,95 @@ impl<'a> Stepper<'a> {
 
     /// Walks from the current state to one that is stored with this number, and returns the firings of the first way there. The
     /// current state may have values that stored ones lack, and so has the one that is found.
-    pub(crate) fn walk_to_stored(&mut self, store: &StateStore, to: StateId) -> Option<Vec<Firing>> {
+    fn walk_to_stored(&mut self, store: &impl States, to: StateId) -> Option<Vec<Firing>> {
         let wanted = self.wanted(store, to);
         self.walk_to(&wanted)
+    }
+
+    /// The firings of a run along stored states from the initial one, which is the first. The current state is then the last one of
+    /// that run, with all its values.
+    pub(crate) fn walk_along(&mut self, store: &impl States, path: &[StateId]) -> Vec<Firing> {
+        self.go_to(&self.compiled.initial());
+        let mut firings = Vec::new();
+        if self.stored.symmetry.is_some() {
+            self.walk_along_renamed(store, path, &mut firings);
+            return firings;
+        }
+        for &next in path.iter().skip(1) {
+            // There is such a way; were there none, the replay of the run would tell.
+            let Some(more) = self.walk_to_stored(store, next) else { break };
+            firings.extend(more);
+        }
+        firings
+    }
+
+    /// The same where threads of stored states may have other numbers than in the run. Which of the steps was taken from a stored state is
+    /// found there, by the numbers there, since which steps are taken together may depend on the numbers; then the thread
+    /// that goes by that number takes the same step in the run.
+    fn walk_along_renamed(&mut self, store: &impl States, path: &[StateId], firings: &mut Vec<Firing>) {
+        let compiled = self.compiled;
+        let mut real = compiled.initial();
+        let mut names: Vec<usize> = (0..compiled.max_threads() as usize).collect();
+        self.stored.apply_named(compiled, &mut real.clone(), &mut names);
+        for ends in path.windows(2) {
+            let (mut at, to) = (self.wanted(store, ends[0]), self.wanted(store, ends[1]));
+            at.detach();
+            self.go_to(&at);
+            let Some(way) = self.walk_to(&to) else { break };
+            for firing in way {
+                let Some(next) = self.after(&at, &firing) else { break };
+                let Some((step, real_next)) = self.imitate(&next, &firing, &real, &names) else { break };
+                firings.push(step);
+                (at, real) = (next, real_next);
+            }
+            self.stored.apply_named(compiled, &mut at, &mut names);
+        }
+        self.go_to(&real);
+    }
+
+    /// The state after a firing.
+    fn after(&mut self, at: &State, firing: &Firing) -> Option<State> {
+        self.go_to(at);
+        let mut found = None;
+        let _ = self.successors.for_each(|step, next| {
+            if step.outcome == Outcome::State && step.firing().as_ref() == Some(firing) {
+                found = Some(next.clone());
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        let mut state: State = found?;
+        state.detach();
+        Some(state)
+    }
+
+    /// The step of the real run that leads to this state, but for the names of threads and what is forgotten.
+    fn imitate(
+        &mut self,
+        next: &State,
+        firing: &Firing,
+        real: &State,
+        names: &[usize],
+    ) -> Option<(Firing, State)> {
+        let identity: Vec<usize> = (0..names.len()).collect();
+        let wanted = self.stored.renamed(self.compiled, next, &identity);
+        self.go_to(real);
+        let mut found = None;
+        let Self { compiled, stored, successors, .. } = self;
+        let _ = successors.for_each(|step, next| {
+            let fits = step.outcome == Outcome::State
+                && step.transition == firing.transition
+                && names[step.thread as usize] as i64 == firing.thread()
+                && stored.renamed(compiled, next, names).is_same(&wanted);
+            if fits {
+                found = Some((step.firing(), next.clone()));
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        let (step, mut state) = found?;
+        state.detach();
+        Some((step?, state))
     }
 
     /// Walks to the first state that, as it would be stored, is the wanted one: by one step, or by several through an atomic
@@ -192,7 +379,7 @@ impl<'a> Stepper<'a> {
         while let Some((from, way)) = waiting.pop() {
             let mut found = None;
             self.go_to(&from);
-            let Self { through_sections, compiled, stubborn, forget, successors, ahead } = self;
+            let Self { through_sections, compiled, stubborn, stored, successors, ahead, .. } = self;
             ahead.start_near(successors.current());
             let _ = successors.for_each(|step, next| {
                 if step.outcome == Outcome::Pruned {
@@ -200,19 +387,17 @@ impl<'a> Stepper<'a> {
                 }
                 ahead.go_to(next);
                 let mut firings = way.clone();
-                firings.push(step.firing());
+                firings.extend(step.firing());
                 if let Some(stubborn) = stubborn.as_ref() {
                     while ahead.advance(stubborn, Some(&mut firings)).unwrap_or(false) {}
                 }
                 let full = ahead.current().clone();
-                if let Some(forget) = forget.as_ref() {
-                    forget.apply(compiled, ahead.current_mut());
-                }
+                stored.apply(compiled, ahead.current_mut());
                 if ahead.current().is_same(wanted) {
                     found = Some((full, firings));
                     return ControlFlow::Break(());
                 }
-                if *through_sections && compiled.is_in_section(&full) && inside.push(&full) {
+                if *through_sections && compiled.is_in_section(&full) && inside.take() {
                     waiting.push((full, firings));
                 }
                 ControlFlow::Continue(())
@@ -227,7 +412,7 @@ impl<'a> Stepper<'a> {
 
     /// The firings of the first way from the current state to the other, by the threads if they are named.
     /// Firings are not stored: a trace has few steps, and a search has many.
-    pub(crate) fn find(&mut self, store: &StateStore, movers: Option<Movers>, to: StateId) -> Vec<Firing> {
+    pub(crate) fn find(&mut self, store: &impl States, movers: Option<Movers>, to: StateId) -> Vec<Firing> {
         let mut found = Vec::new();
         let wanted = self.wanted(store, to);
         let Self { stubborn, successors, ahead, .. } = self;
@@ -237,7 +422,7 @@ impl<'a> Stepper<'a> {
                 return ControlFlow::Continue(());
             }
             ahead.go_to(next);
-            found.push(step.firing());
+            found.extend(step.firing());
             if let Some(stubborn) = stubborn.as_ref() {
                 while ahead.advance(stubborn, Some(&mut found)).unwrap_or(false) {}
             }

@@ -41,7 +41,7 @@ fn check(net: &Net, kinds: Vec<PropertyKind>, fairness: Fairness, limits: Limits
 }
 
 /// The engine that looks at all states.
-const PLAIN: Explicit = Explicit { stubborn: false, forget: false, through_sections: false };
+const PLAIN: Explicit = Explicit::PLAIN;
 
 fn check_with(
     engine: Explicit,
@@ -351,8 +351,7 @@ fn state_counts_are_exact() {
         let properties = [property(PropertyKind::NeverFires(vec![]))];
         let (fairness, limits) = (Fairness::None, Limits::default());
         let request = Request { net, properties: &properties, fairness, limits };
-        Explicit { stubborn: false, forget: false, through_sections: false }.check(&request, &mut Silent)[0]
-            .stats
+        Explicit::PLAIN.check(&request, &mut Silent)[0].stats
     };
     let cases = [
         ("counter", nets::counter(2, false).0.net, (83, 133)),

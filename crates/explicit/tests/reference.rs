@@ -261,7 +261,7 @@ fn random_programs_get_the_verdicts_of_the_naive_checker() {
         for ((kind, fairness), stubborn) in fairness.flat_map(|each| [(each, false), (each, true)]) {
             let request = Request { net: &net, properties: &properties, fairness, limits: Limits::default() };
             let outcomes =
-                Explicit { stubborn, forget: stubborn, through_sections: false }.check(&request, &mut Silent);
+                Explicit { stubborn, forget: stubborn, ..Explicit::PLAIN }.check(&request, &mut Silent);
             assert_eq!(outcomes.len(), properties.len());
             for (position, (outcome, property)) in outcomes.iter().zip(&properties).enumerate() {
                 let about = || {

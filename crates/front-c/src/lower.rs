@@ -118,9 +118,9 @@ pub struct LowerOptions {
     pub atomicity: Atomicity,
     /// Whether waiters of condition variables may wake without a signal.
     pub spurious_wakeups: bool,
-    /// Bound on the number of threads, main included; at most 64.
+    /// Bound on the number of threads, main included; at most 255.
     pub max_threads: u32,
-    /// Take more threads than that, up to 64, where it can be seen that the program never has more.
+    /// Take more threads than that, up to 255, where it can be seen that the program never has more.
     pub more_threads: bool,
     /// Bound on the depth of calls.
     pub max_depth: u32,
@@ -190,7 +190,7 @@ pub fn lower(
 }
 
 /// A model has no more threads.
-const MOST_THREADS: u32 = 64;
+const MOST_THREADS: u32 = 255;
 
 /// Lowers with the bound on threads that is given.
 fn lower_within(

@@ -15,6 +15,7 @@
 //! | `instances.rs` | which processes there are, and which channels they have |
 //! | `tokens.rs` | what processes take and give back |
 //! | `repeat.rs` | loops that are sure to end |
+//! | `chain.rs` | what SPIN makes one step of by itself |
 //! | `order.rs` | what a merged sequence costs SPIN's partial order reduction |
 //! | `swap.rs` | assignments that come behind a statement that waits |
 //! | `region.rs` | the shape of a merged sequence; selections |
@@ -29,6 +30,7 @@
 //! formula asks for, and globals in general are never touched by a step that changes its place. Where the model can count
 //! steps (`X`, a `never` claim, `_last`, `enabled`, `pc_value`, priorities), nothing is merged.
 
+mod chain;
 mod channel;
 mod edit;
 mod facts;
@@ -214,8 +216,17 @@ pub fn atomize(
         let variable = model.vars[var].name.clone();
         ChannelFact::GivenBack { variable }
     }));
-    let merged = plan.merged.into_iter().map(|(_, merged)| merged).collect();
-    Ok(Atomized { text: apply(&text, &plan.edits), merged, kept: plan.kept, channels, obstacle: None })
+    let merged: Vec<Merged> = plan.merged.into_iter().map(|(_, merged)| merged).collect();
+    let kept = once_each(plan.kept, &merged);
+    Ok(Atomized { text: apply(&text, &plan.edits), merged, kept, channels, obstacle: None })
+}
+
+/// What is to be said of statements that were not merged: once of each, the first reason that was found, and nothing of
+/// those that were merged with what stands before them after all, in a shorter sequence.
+fn once_each(kept: Vec<Kept>, merged: &[Merged]) -> Vec<Kept> {
+    let behind = merged.iter().flat_map(|merged| &merged.rules[1..]);
+    let mut seen: FxHashSet<Span> = behind.map(|&(span, _)| span).collect();
+    kept.into_iter().filter(|kept| seen.insert(kept.span)).collect()
 }
 
 /// The model with only those formulas and claims that are asked for.

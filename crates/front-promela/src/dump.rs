@@ -307,6 +307,7 @@ impl Printer<'_> {
             ExprKind::ProcessCount => self.put("_nr_pr"),
             ExprKind::Last => self.put("_last"),
             ExprKind::NonProgress => self.put("np_"),
+            ExprKind::Anything => self.put("_"),
             ExprKind::Timeout => self.put("timeout"),
             ExprKind::Unary(operator, inner) => {
                 self.put(match operator {

@@ -14,6 +14,7 @@
 //! | `statement.rs` | statements as steps: conditions, assignments, sends, receives |
 //! | `process.rs` | the steps of a proctype, with `else`, `unless`, `atomic`, `d_step` |
 //! | `rendezvous.rs` | steps of two processes |
+//! | `remote.rs` | what processes see of each other: `P[p]@l`, `P[p]:x` |
 //! | `events.rs` | `trace` and `notrace`: an automaton that watches messages |
 //! | `words.rs` | the steps in the words of the model, for people |
 //! | `observe.rs` | expressions of properties: what they say of a marking |
@@ -24,6 +25,7 @@ mod events;
 pub(crate) mod graph;
 mod observe;
 mod process;
+mod remote;
 mod rendezvous;
 mod statement;
 mod step;
@@ -93,6 +95,7 @@ pub fn lower(
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let mut lower = Lower::new(map, model, observed, options);
     lower.refuse();
+    lower.check_references(observed);
     if !lower.errors.is_empty() {
         return Err(lower.errors);
     }
@@ -131,7 +134,8 @@ pub fn lower(
 enum Home {
     /// In cells.
     Cells(NetPlace),
-    /// A local variable whose first value differs from process to process: in the cells of an array over all processes.
+    /// A local variable whose first value differs from process to process, or that other processes look at: in the cells
+    /// of an array over all processes.
     Shared(NetPlace),
     /// It always denotes its own channel.
     Channel(#[allow(dead_code, reason = "for people in a debugger")] Site),
@@ -163,6 +167,8 @@ struct Lower<'m> {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     spin_ids: Vec<(u32, Option<u32>)>,
+    /// What processes see of each other.
+    windows: remote::Windows,
     /// What watches the messages.
     events: Option<events::Events>,
     /// What each transition is called.
@@ -199,7 +205,9 @@ impl<'m> Lower<'m> {
         let max_processes = bound_on_processes(model, &graphs).unwrap_or(options.max_processes).clamp(1, 255);
         net.max_threads = max_processes;
         net.max_depth = 1;
-        let channels = Channels::new(model, observed, max_processes, &mut net);
+        let asked = remote::Asked::in_processes(model);
+        let observed_too = remote::Asked::in_exprs(observed.iter().copied());
+        let channels = Channels::new(model, observed, &asked.vars, max_processes, &mut net);
         let global = |value: IntType, default: i64| CellData {
             scope: CellScope::Global,
             length: None,
@@ -229,6 +237,7 @@ impl<'m> Lower<'m> {
             errors: Vec::new(),
             warnings: Vec::new(),
             spin_ids: Vec::new(),
+            windows: remote::Windows::default(),
             events: None,
             words: Vec::new(),
             executed: Vec::new(),
@@ -256,13 +265,16 @@ impl<'m> Lower<'m> {
             Err(errors) => lower.errors.extend(errors),
         }
         lower.make_functions();
-        lower.make_cells(observed);
-        let kept: BTreeSet<Var> = remote_vars(observed);
-        let dead: Vec<_> = lower
-            .graphs
-            .iter()
-            .map(|graph| dead::dead_after(model, graph, &|var| kept.contains(&var)))
-            .collect();
+        lower.make_windows(&asked, &observed_too);
+        lower.make_cells(observed, &|var| {
+            // The variables of a process that does not exist are 0, whatever they would begin with.
+            let starts_at_zero = matches!(model.vars[var].init, Init::Zero);
+            asked.vars.contains(&var) || observed_too.vars.contains(&var) && !starts_at_zero
+        });
+        let keeps_all = remote::keeps_all_values(model);
+        let is_kept = |var: Var| keeps_all || observed_too.vars.contains(&var);
+        let dead: Vec<_> =
+            lower.graphs.iter().map(|graph| dead::dead_after(model, graph, &is_kept)).collect();
         lower.dead = dead.into();
         lower
     }
@@ -323,7 +335,8 @@ impl<'m> Lower<'m> {
     }
 
     /// Cells for all variables that somebody reads.
-    fn make_cells(&mut self, observed: &[&'m Expr]) {
+    /// Those that are `shared` lie where other processes find them.
+    fn make_cells(&mut self, observed: &[&'m Expr], shared: &dyn Fn(Var) -> bool) {
         let read = read_vars(self.model, observed);
         let id_type = self.channels.id_type();
         for (var, data) in self.model.vars.iter_enumerated() {
@@ -331,7 +344,7 @@ impl<'m> Lower<'m> {
                 Home::Channel(site)
             } else if is_hideable(data) && !read.contains(&var) {
                 Home::Nowhere
-            } else if self.starts_differ(var) {
+            } else if self.starts_differ(var) || shared(var) {
                 Home::Shared(self.shared_cells_of(var, data, id_type))
             } else {
                 Home::Cells(self.cells_of(var, data, id_type))
@@ -585,7 +598,6 @@ impl<'m> Lower<'m> {
                         ExprKind::PcValue(_) => {
                             ("`pc_value`", "SPIN's numbers of control states are not known")
                         }
-                        ExprKind::Remote { .. } | ExprKind::At { .. } => ("a remote reference", claims),
                         _ => return,
                     };
                     bad.push((what, why, inner.span));
@@ -681,19 +693,6 @@ fn read_vars(model: &Model, observed: &[&Expr]) -> BTreeSet<Var> {
         });
     }
     read
-}
-
-/// Local variables that properties look at.
-fn remote_vars(observed: &[&Expr]) -> BTreeSet<Var> {
-    let mut found = BTreeSet::new();
-    for expr in observed {
-        walk(expr, &mut |inner| {
-            if let ExprKind::Remote { place, .. } = &inner.kind {
-                found.insert(place.var);
-            }
-        });
-    }
-    found
 }
 
 fn uses_last(model: &Model, observed: &[&Expr]) -> bool {

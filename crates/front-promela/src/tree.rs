@@ -320,6 +320,8 @@ pub enum ExprKind {
     Last,
     /// `np_`: no process is at a progress state. Only in claims and formulas.
     NonProgress,
+    /// `_` in a send of a `trace`: any value.
+    Anything,
     /// `timeout`.
     Timeout,
     /// A unary operator.
@@ -346,7 +348,7 @@ pub enum ExprKind {
     Enabled(Box<Expr>),
     /// `pc_value ( p )`.
     PcValue(Box<Expr>),
-    /// `P[p]:x`: a local variable of another process. Only in claims and formulas.
+    /// `P[p]:x`: a local variable of a process, mostly another one.
     Remote {
         /// The proctype.
         proc: Proc,
@@ -355,7 +357,7 @@ pub enum ExprKind {
         /// The variable.
         place: Place,
     },
-    /// `P[p]@l`: whether a process is at a label. Only in claims and formulas.
+    /// `P[p]@l`: whether a process is at a label.
     At {
         /// The proctype.
         proc: Proc,

@@ -1,6 +1,6 @@
 //! Walks over statements and expressions: for the lowering and for `atomize`.
 
-use crate::tree::{Expr, ExprKind, Place, ReceiveArg, Sequence, Stmt, StmtKind};
+use crate::tree::{Expr, ExprKind, Init, Model, Place, ReceiveArg, Sequence, Stmt, StmtKind};
 
 /// Calls a function for each statement of a sequence, the outer ones first.
 pub(crate) fn walk_statements<'t>(sequence: &'t [Stmt], visit: &mut dyn FnMut(&'t Stmt)) {
@@ -102,6 +102,7 @@ pub(crate) fn walk<'t>(expr: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
         | ExprKind::ProcessCount
         | ExprKind::Last
         | ExprKind::NonProgress
+        | ExprKind::Anything
         | ExprKind::Timeout => {}
     }
 }
@@ -109,6 +110,22 @@ pub(crate) fn walk<'t>(expr: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
 /// Calls a function for all expressions of a statement itself, also for those inside of others.
 pub(crate) fn each_expr<'t>(stmt: &'t Stmt, visit: &mut dyn FnMut(&'t Expr)) {
     expressions(&stmt.kind, &mut |expr| walk(expr, visit));
+}
+
+/// Calls a function for all expressions of the processes of a model, also for those inside of others: statements,
+/// `provided`, first values of variables.
+pub(crate) fn each_inside_expr<'t>(model: &'t Model, visit: &mut dyn FnMut(&'t Expr)) {
+    for proc in model.procs.iter() {
+        proc.provided.iter().for_each(|expr| walk(expr, visit));
+        walk_statements(&proc.body, &mut |stmt| each_expr(stmt, visit));
+    }
+    for data in model.vars.iter() {
+        match &data.init {
+            Init::Value(expr) => walk(expr, visit),
+            Init::List(exprs) => exprs.iter().for_each(|expr| walk(expr, visit)),
+            Init::Zero | Init::Channel(_) => {}
+        }
+    }
 }
 
 /// The places that a statement itself writes.
@@ -173,6 +190,7 @@ pub(crate) fn same_expr(one: &Expr, other: &Expr) -> bool {
             | ExprKind::ProcessCount
             | ExprKind::Last
             | ExprKind::NonProgress
+            | ExprKind::Anything
             | ExprKind::Timeout
             | ExprKind::Unary(..)
             | ExprKind::Binary(..)

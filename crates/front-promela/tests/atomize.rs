@@ -60,6 +60,17 @@ fn local_statements_wait_for_the_next_step() {
 }
 
 #[test]
+fn what_spin_merges_by_itself_is_not_cut() {
+    // Alone, it saves nothing; with more, the chain stays outside, also where a loop makes `skip` stay there.
+    refuse("i = 1; k = 2; q?i", "SPIN makes one step of it");
+    check("do :: skip; k = 2; x = k; i = 1; q?i od", "do :: skip; k = 2; atomic { x = k; i = 1 }; q?i od");
+    refuse("do :: skip; k = 2; x = k od", "SPIN makes one step of it");
+    // SPIN does not merge what begins one of several alternatives, or has a label, or is global.
+    check("do :: k = 1; i = 2 :: q?i od", "do :: atomic { k = 1; i = 2 } :: q?i od");
+    check("i = 1; here: k = 2; q?i", "atomic { i = 1; here: k = 2 }; q?i");
+}
+
+#[test]
 fn what_waits_is_waited_for_only_when_asked() {
     refuse("(i == 1); q?k", "it may wait");
     refuse("(i == 1); (x == 1)", "it may wait");
@@ -149,6 +160,62 @@ fn what_formulas_look_at_is_not_local() {
     assert_eq!(merged("<> (x == 1)"), 1);
     assert_eq!(merged("<> (P:i == 2)"), 0);
     assert!(made(text, Some("X (x == 1)"), &AtomizeOptions::default()).obstacle.is_some());
+}
+
+#[test]
+fn what_other_processes_look_at_is_not_local() {
+    let merges = |process: &str, body: &str, look: &str| {
+        let text = format!(
+            "byte x, y;\nactive proctype P() {{ byte i; byte k; {body} }}\n\
+             active proctype Q() {{ {look}; x = 2; y = 3; x = y }}\n"
+        );
+        let found = made(&text, None, &AtomizeOptions::default());
+        found.merged.iter().any(|merged| merged.process == process)
+    };
+    let merged = |body: &str, look: &str| merges("P", body, look);
+    assert!(merged("x = 1; i = 2", "skip"));
+    assert!(!merged("x = 1; i = 2", "P:i == 2"));
+    assert!(!merged("x = 1; i = 2", "x = P[0]:i"));
+    assert!(merged("x = 1; i = 2", "P:k == 2"));
+    assert!(merged("x = 1; L: i = 2", "skip"));
+    assert!(!merged("x = 1; L: i = 2", "P@L"));
+    assert!(!merged("x = 1; i = 2; L: y = 1", "P@L"));
+    assert!(!merged("L: i = 1; x = 1", "assert(!P[0]@L)"));
+    // The step that leaves the label is the one that may be of any kind.
+    assert!(merged("L: x = 1; i = 2", "P@L"));
+    // A condition on another process is as one on a global variable.
+    assert!(merges("Q", "y = 1; x = i; L: skip", "byte j; x = 1; j == 0"));
+    assert!(!merges("Q", "y = 1; x = i; L: skip", "x = 1; P@L"));
+}
+
+#[test]
+fn a_channel_that_is_taken_out_of_a_process_may_be_anywhere() {
+    let text = |taken: &str| {
+        format!(
+            "byte x; proctype P() {{ chan c = [2] of {{ byte }}; byte i; x = 1; c?i }}\n\
+             init {{ chan d; run P(); {taken}; x = 2; d?_ }}\n"
+        )
+    };
+    let merged = |taken: &str| {
+        let found = made(&text(taken), None, &AtomizeOptions::default());
+        found.merged.iter().any(|merged| merged.process == "P")
+    };
+    assert!(!merged("d = P:c"));
+}
+
+#[test]
+fn each_statement_is_named_once() {
+    let text = "byte x, y; chan q = [2] of { byte };\n\
+                active proctype P() { byte i; x = 1; q!1; i = 2; do :: x = i; y = 2 :: q?i; x = i od }\n\
+                active [2] proctype Q() { byte j; do :: q?j; x = y :: q!j; y = x; \
+                if :: x == 1 -> y = 2; x = 3 :: else -> x = 4; y = 3 fi od }\n";
+    let found = made(text, None, &AtomizeOptions::default());
+    let mut named: Vec<_> = found.kept.iter().map(|kept| kept.span).collect();
+    // The first of a merged sequence is not merged with what stands before it; the others are.
+    named.extend(found.merged.iter().flat_map(|merged| &merged.rules[1..]).map(|&(span, _)| span));
+    assert!(!found.merged.is_empty() && named.len() > 5);
+    named.sort_by_key(|span| (span.start, span.end));
+    assert!(named.windows(2).all(|pair| pair[0] != pair[1]), "{named:?}");
 }
 
 #[test]

@@ -37,9 +37,17 @@ fn run(spin: &Spin, text: &str, options: &[&str], runs: &[&[&str]]) -> Result<Ve
     spin.verify(text, &[], options, runs).map_err(|error| error.to_string())
 }
 
-/// Without and with partial order reduction.
+/// Whether processes look at each other, which SPIN's partial order reduction does not allow for.
+fn looks_into_processes(text: &str) -> bool {
+    ["@at", ":i", ":k"].iter().any(|reference| text.contains(reference))
+}
+
+/// Without and with partial order reduction, where SPIN's is right.
 fn safety(spin: &Spin, text: &str) -> Result<[SpinRun; 2], String> {
     let full = run(spin, text, &["-DSAFETY", "-DNOREDUCE"], &[&["-c0"]])?.remove(0);
+    if looks_into_processes(text) {
+        return Ok([full.clone(), full]);
+    }
     let reduced = run(spin, text, &["-DSAFETY"], &[&["-c0"]])?.remove(0);
     Ok([full, reduced])
 }
@@ -66,10 +74,10 @@ struct Tally {
     after: u64,
     reduced_before: u64,
     reduced_after: u64,
+    /// Models in which processes look at each other.
+    looking: usize,
     formulas: usize,
     violated: usize,
-    /// Models with more states than before when partial order reduction is on: before and after.
-    raised: Vec<(u64, u64)>,
 }
 
 fn compare(spin: &Spin, rng: &mut Rng, tally: &mut Tally) -> Result<(), String> {
@@ -99,11 +107,7 @@ fn compare(spin: &Spin, rng: &mut Rng, tally: &mut Tally) -> Result<(), String> 
     if made > old {
         return Err(context(format!("{old} states became {made}")));
     }
-    // What the partial order reduction leaves depends on the order of the search: see `atomize/order.rs`.
     if made_reduced > old_reduced {
-        tally.raised.push((old_reduced, made_reduced));
-    }
-    if made_reduced > old_reduced + old_reduced / 4 + 10 {
         return Err(context(format!("reduced, {old_reduced} states became {made_reduced}")));
     }
     if asks {
@@ -125,6 +129,7 @@ fn compare(spin: &Spin, rng: &mut Rng, tally: &mut Tally) -> Result<(), String> 
         tally.violated += usize::from(old[0]);
     }
     tally.compared += 1;
+    tally.looking += usize::from(looks_into_processes(&text));
     tally.merged += n_merged;
     tally.before += old_runs[0].states;
     tally.after += new_runs[0].states;
@@ -149,6 +154,4 @@ fn spin_says_the_same_of_atomized_models() {
         }
     }
     println!("{tally:?}");
-    assert!(tally.reduced_after <= tally.reduced_before, "{tally:?}");
-    assert!(tally.raised.len() * 10 <= n_models(), "{tally:?}");
 }

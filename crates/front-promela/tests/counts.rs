@@ -250,6 +250,96 @@ const MODELS: &[(&str, &str, usize, bool)] = &[
         10,
         false,
     ),
+    (
+        "a label and a local variable of another process",
+        r#"byte x; active proctype A() { byte l; l = 3; L: x = 1; l = 4 } active proctype B() { (A[0]@L); x = 5; assert(A[0]:l == 3 || A[0]:l == 4) }"#,
+        17,
+        true,
+    ),
+    (
+        "a variable of the same proctype",
+        r#"byte x; active [2] proctype A() { byte l; l = 3 + _pid; do :: l < 6 -> l++ :: A[1-_pid]:l == 5 -> x = 1; break :: else -> break od }"#,
+        136,
+        false,
+    ),
+    (
+        "a label of the same proctype",
+        r#"byte x; active [2] proctype A() { L: x = _pid; if :: A[1-_pid]@L -> x = 3 :: else -> skip fi }"#,
+        28,
+        false,
+    ),
+    (
+        "other processes with and without a number, arrays, and processes that do not exist",
+        r#"byte x; byte y; proctype A(byte k) { byte a[3]; a[1] = k; W: a[2] = a[1] + 1; if :: x == 1 -> goto E :: else fi; x = 2; E: skip } init { run A(3); run A(4); do :: A@W -> y = 1 :: A[2]@E && A[1]:a[1] == 3 -> y = 2 :: A:a[2] > 3 -> y = 3; break :: A[5]@W || A[7]:k == 9 -> assert(false) :: y < 3 -> x = 1 od }"#,
+        931,
+        false,
+    ),
+    (
+        "a process that is looked at, dies, and another one gets its number",
+        r#"byte x; proctype W(byte a) { byte me = a + 1; L: x = a; M: x = me; } init { pid p; atomic { p = run W(1); x = p }; do :: W[p]@M -> break :: W[p]:me == 2 && x == 1 -> run W(5); x = 9; break :: timeout -> break od; (_nr_pr == 1); x = W[p]:me; p = run W(7); W[p]@L -> x = W:a; }"#,
+        91,
+        true,
+    ),
+    (
+        "labels of a loop and of a jump",
+        r#"byte x, y; active proctype P() { int l = 5; L3: do :: l > 3 -> l-- :: l < 5 -> break od; L4: goto L5; L5: x = 0 } active proctype Q() { do :: P@L3 -> y = 1 :: P@L4 -> y = 4 :: P@L5 -> y = P:l :: else -> break od }"#,
+        53,
+        false,
+    ),
+    (
+        "labels in front of atomic and d_step",
+        r#"byte x, y; active proctype P() { int l = 5; L1: atomic { x = 2; l = 6; x = 3 }; L2: d_step { l = 7; x = 4; l = 8 } ; x = 0 } active proctype Q() { do :: P@L1 -> y = 1 :: P@L2 -> y = 4 :: else -> break od }"#,
+        16,
+        false,
+    ),
+    (
+        "the first process of a proctype",
+        r#"byte x; proctype C() { byte v = 3; M: x = 1; v = 4; x = 2 } active proctype A() { byte i; run C(); C@M; i = C:v; run C(); do :: C[1]@M :: C:v == 4 -> break :: C[2]:v == 4 -> break od; (_nr_pr == 1); assert(!C@M && C:v == 0 && C[1]:v == 0); run C(); assert(C[1]:v == 0 || C[1]:v >= 3) }"#,
+        127,
+        true,
+    ),
+    (
+        "a remote reference in a send",
+        r#"chan q = [0] of { byte }; chan b = [1] of { byte }; byte x; active proctype S() { byte n; byte z = 7; A: q!n; n = 1; B: q!n+1; C: b!S[0]:n } active proctype R() { byte v; byte w; q?v; q?w; b?x }"#,
+        8,
+        false,
+    ),
+    (
+        "a label inside of a value",
+        r#"byte x; active proctype S() { byte n; n = 1; C: skip } active proctype R() { byte v; byte w; w = (S[0]@C -> 1 : 2); x = w }"#,
+        17,
+        false,
+    ),
+    (
+        "a sender whose part is done",
+        r#"chan q = [0] of { byte }; byte x; active proctype S() { byte n; byte z = 7; A: q!n; n = 1; B: q!n+1; C: skip } active proctype R() { byte v; byte w; if :: q?v :: S@B -> skip fi; do :: q?w :: S@C -> x = S:z + S[_pid-1]:n; break :: S@A && x < 2 -> x++ od }"#,
+        12,
+        true,
+    ),
+    (
+        "a remote index, and sorted and random messages",
+        r#"chan q = [1] of { byte }; byte x; byte a[3]; active proctype S() { byte n; byte z = 7; A: q!n; n = 1; B: q!n+1; C: z = 2 } active proctype R() { byte w; do :: q?w; a[S:n] = S[0]@B :: q!!S:z -> q??eval(S:n+6) :: S@C -> break od }"#,
+        31,
+        true,
+    ),
+    (
+        "remote references inside of d_step and atomic",
+        r#"byte x; active proctype S() { byte n; n = 1; C: n = 2; n = 0 } active proctype R() { if :: x = 1 :: x = 2 fi; d_step { x = S[0]:n; if :: x == 1 -> x = 4 :: else -> x = 5 fi }; atomic { S@C; x = S:n; S:n == 2; x = 7 } }"#,
+        27,
+        true,
+    ),
+    (
+        "a channel taken out of another process",
+        r#"chan c = [2] of { byte, chan }; byte x; proctype S(chan k) { byte n; chan mine = [1] of { byte }; n = 1; C: mine ! 3; k?n; n = 0 } init { chan z; chan g = [1] of { byte }; run S(g); S@C; z = S:mine; z?x; g!S[1]:n+1; S:k == g -> x = 9 }"#,
+        22,
+        true,
+    ),
+    (
+        "the first of two processes",
+        r#"byte x; active [2] proctype S() { byte n; n = _pid; C: n = n + 2; n = 0; x++ } active proctype R() { S@C -> x = S:n; S:n == 1 -> x = x + 10 }"#,
+        92,
+        true,
+    ),
 ];
 
 /// What a walk through all states finds.
@@ -330,6 +420,10 @@ const FAILING: &[(&str, &str)] = &[
         "a notrace that comes to its end",
         "chan q = [2] of { byte }; notrace { q!1; q!2 } active proctype S() { if :: q!1; q!2 :: q!2; q!1 fi }",
     ),
+    (
+        "an index of a variable of another process that is too large",
+        "byte i; active proctype P() { byte a[2]; a[0] = 1 } active proctype Q() { i = 2; P:a[i] == 1 }",
+    ),
     ("a d_step that blocks", "byte x; active proctype P() { d_step { x = 1; x == 2 } }"),
 ];
 
@@ -349,5 +443,31 @@ fn what_is_not_evaluated_does_not_go_wrong() {
     ];
     for model in models {
         assert!(!explore(model).fails, "{model}");
+    }
+}
+
+/// What is said of references to other processes: a model, and the ids of errors and warnings.
+const REFERENCES: &[(&str, &[&str])] = &[
+    ("active proctype P() { d_step { skip; L: skip } } active proctype Q() { P@L }", &["label-in-d-step"]),
+    ("active [2] proctype P() { L: skip } active proctype Q() { P@L; P[0]@L }", &["ambiguous-process"]),
+    ("active proctype P() { L: skip } active proctype Q() { P@L; P[0]@L; P[_pid - 1]@L }", &[]),
+    ("active proctype P() { byte k; k = 1 } active proctype Q() { P[1]:k == 1 }", &["no-such-process"]),
+    ("proctype P() { L: skip } active proctype Q() { P[0]@L }", &["no-such-process"]),
+    ("proctype P() { L: skip } init { run P(); P[1]@L; P@L }", &[]),
+    ("proctype P() { L: skip } init { run P(); P[0]@L; P[2]@L }", &["no-such-process", "no-such-process"]),
+    ("proctype P() { L: skip } init { run P(); run P(); P@L }", &["ambiguous-process"]),
+];
+
+#[test]
+fn references_that_are_not_what_they_seem_are_named() {
+    for &(text, ids) in REFERENCES {
+        let mut map = SourceMap::new();
+        let file = map.add("model.pml", text);
+        let loaded = load_text(&mut map, file).expect("a model");
+        let found = match lower(&map, &loaded.model, &[], &LowerOptions { max_processes: 8 }) {
+            Ok(lowered) => lowered.warnings,
+            Err(errors) => errors,
+        };
+        assert_eq!(found.iter().map(|found| found.id).collect::<Vec<_>>(), ids, "{text}");
     }
 }

@@ -112,6 +112,10 @@ const ROWS: &[(&str, &[&str])] = &[
     ("init { skip } ltl { [] P@l }", &["unknown-proctype"]),
     ("active proctype P() { skip } ltl { [] P@l }", &["unknown-label"]),
     ("active proctype P() { byte ab; skip } ltl { [] P:ac }", &["undeclared-name"]),
+    ("byte x; init { while (x < 3) { x++ } }", &["syntax-error"]),
+    ("byte x; init { x += 1 }", &["syntax-error"]),
+    ("active proctype P() { P[0]@L; L: skip }", &["unknown-label"]),
+    ("active proctype Q() { P@L } active proctype P() { L: skip }", &["incomplete-proctype"]),
     ("init { skip } ltl { true true }", &["syntax-error"]),
     ("init { skip } ltl { }", &["syntax-error"]),
     ("byte x; init { select (x : 5 .. 1) }", &["empty-range", "empty-range"]),
@@ -311,4 +315,19 @@ fn several_units_with_errors() {
               = help: did you mean `Q`?
         "#]],
     );
+}
+
+#[test]
+fn words_of_c_get_a_hint() {
+    let cases = [
+        ("byte x; init { while (x < 3) { x++ } }", "do :: condition -> … :: else -> break od"),
+        ("byte x; init { x += 1 }", "`x = x + …`"),
+        ("byte x; init { if (x == 1) { x = 2 } }", "if :: (condition) -> … :: else -> … fi"),
+        ("active proctype P() { byte loc; loc = 1 } ltl { [] (loc < 2) }", "`P:loc`"),
+    ];
+    for (text, hint) in cases {
+        let (map, result) = support::load(text);
+        let said = support::rendered(&map, &result.expect_err("no Promela"));
+        assert!(said.contains(hint), "{said}");
+    }
 }

@@ -98,8 +98,13 @@ pub enum Deed {
         /// Its parameters and their values.
         arguments: Vec<(String, Worded)>,
     },
-    /// A rule of the model about its messages is broken, in words.
-    Break(String),
+    /// A rule of the model is broken.
+    Break {
+        /// Which one, in words.
+        text: String,
+        /// What is to be said further, each where its condition holds in the marking.
+        further: Vec<(Expr, String)>,
+    },
     /// Something is printed.
     Print {
         /// The text, with places for the values as in C.
@@ -147,8 +152,18 @@ pub struct VariableWords {
     pub dims: Vec<u32>,
     /// How its values are written.
     pub notation: Notation,
-    /// Whether the cells are those of all processes, one after the other, although the place has no frames.
-    pub per_process: bool,
+    /// Where the cells are those of all processes, one after the other, although the place has no frames: how others see
+    /// them.
+    pub per_process: Option<Seen>,
+}
+
+/// How processes see what is in another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A variable of this proctype: `P[1]:x`.
+    Variable(String),
+    /// Whether a process of this proctype is at a label: `P[1]@l`.
+    Label(String),
 }
 
 /// Buffers that share places.

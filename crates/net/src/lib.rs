@@ -18,6 +18,7 @@
 //! | `loops`, `ends`, `hang` | loops and which of them end; where a frame may stay forever |
 //! | [`impossible`] | steps that can never happen |
 //! | `protection` | what no other thread can touch while a frame stands somewhere |
+//! | `names` | where numbers of threads are nothing but names |
 //! | `queue` | cells that are used as buffers, and at which end |
 //! | `dependence` | control places and arcs (Definitions 5 to 8) |
 //! | [`inputs`](split_inputs) | few values that stand for all values of an input |
@@ -47,6 +48,7 @@ mod interval;
 pub mod legend;
 mod loops;
 mod memory;
+mod names;
 mod net;
 mod parse;
 mod print;
@@ -68,6 +70,7 @@ pub use int::IntType;
 pub use interp::{Fired, Firing, INDIVISIBLE_STEPS, Interpreter, Marking, Successor, Token};
 pub use loops::{Ending, LoopData, Loops};
 pub use memory::{Address, ObjectData, ObjectKind, PartData, Shown};
+pub use names::Names;
 pub use net::{
     ArcData, Base, BytesData, CellData, Color, ColorData, Dependence, Domain, Function, FunctionData, Net,
     Pattern, Place, PlaceData, PlaceForm, PlaceKind, Scope, Transition, TransitionData, Var, VarData,

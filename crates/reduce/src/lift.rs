@@ -122,7 +122,7 @@ impl Lift<'_> {
                 .zip(&firing.binding)
                 .all(|(var, value)| candidate.binding[pdnet_base::Idx::index(*var)] == *value)
         };
-        self.interpreter.enabled_by(&self.marking, transition).into_iter().find(fits)
+        self.interpreter.enabled_of(&self.marking, transition, firing.thread()).into_iter().find(fits)
     }
 
     fn follow(&mut self, index: usize, firing: &Firing, may_end: bool) -> Result<(), LiftError> {
@@ -180,10 +180,7 @@ impl Lift<'_> {
                 if self.kept[transition] && !in_cut_call {
                     continue;
                 }
-                for firing in self.interpreter.enabled_by(&self.marking, transition) {
-                    if firing.thread() != thread {
-                        continue;
-                    }
+                for firing in self.interpreter.enabled_of(&self.marking, transition, thread) {
                     if let Successor::Marking(next) = self.interpreter.fire(&self.marking, &firing) {
                         self.marking = next;
                         self.steps.push(firing);

@@ -14,6 +14,7 @@ pub(crate) const fn reason_pos(reason: &StopReason) -> Option<Pos> {
         | StopReason::Memory { .. }
         | StopReason::States(_)
         | StopReason::Preemptions(_)
+        | StopReason::Omissions { .. }
         | StopReason::Interrupted
         | StopReason::Unsupported(_) => None,
     }
@@ -28,6 +29,9 @@ pub(crate) fn advice(reason: &StopReason, is_model: bool) -> String {
         StopReason::Preemptions(_) => {
             "no run with so few breaks it, and those with more were not searched; raise --preemptions, or leave it away"
                 .to_owned()
+        }
+        StopReason::Omissions { .. } => {
+            "no violation was found, and no limit was met; a proof needs all states: --store exact".to_owned()
         }
         StopReason::Interrupted => "no violation was found up to then".to_owned(),
         StopReason::Bound { bound: Bound::Depth, .. } => {

@@ -3,7 +3,9 @@
 //! All of it comes from the legend that the front end wrote beside the net.
 
 use pdnet_base::Idx as _;
-use pdnet_net::legend::{CellWords, Deed, Legend, Message, Notation, Worded, element_indices, with_indices};
+use pdnet_net::legend::{
+    CellWords, Deed, Legend, Message, Notation, Seen, Worded, element_indices, with_indices,
+};
 use pdnet_net::{
     Action, ArcData, Expr, Fault, Firing, Interpreter, Marking, Net, Place, Scalars, Scope, Transition, Var,
 };
@@ -130,7 +132,10 @@ impl<'a> Narrator<'a> {
                     let thread = thread.eval(&scene);
                     own.push(format!("starts process {thread}: {name}({})", arguments.join(", ")));
                 }
-                Deed::Break(words) => broken = Some(words.clone()),
+                Deed::Break { text, further } => {
+                    let further = further.iter().filter(|(when, _)| when.eval(&scene) != 0);
+                    broken = Some(std::iter::once(text).chain(further.map(|(_, text)| text)).cloned());
+                }
                 Deed::Print { format, values } => {
                     own.push(format!("prints \"{}\"", self.printed(&scene, format, values)));
                 }
@@ -145,6 +150,7 @@ impl<'a> Narrator<'a> {
             told.phrases.extend(outcome(data.action));
         }
         told.phrases.extend(own.into_iter().map(|text| Phrase { text, weight: Weight::Action }));
+        let broken = broken.into_iter().flatten();
         told.phrases.extend(broken.map(|text| Phrase { text, weight: Weight::Failure }));
         if let Some((thread, text)) = partner {
             let received = told.message.as_ref().map(|message| Phrase {
@@ -201,6 +207,7 @@ impl<'a> Narrator<'a> {
             return Vec::new();
         }
         let binding = crate::accesses::Binding(&firing.binding);
+        let movers: Vec<i64> = Interpreter::new(self.net).movers(firing).into_iter().collect();
         let mut once: Vec<Access> = Vec::new();
         for arc in &self.net.transitions[firing.transition].arcs {
             let ArcData::Read { place, key, var, when } = arc else { continue };
@@ -208,7 +215,7 @@ impl<'a> Narrator<'a> {
                 continue;
             }
             let value = firing.binding[var.index()];
-            let Some(access) = self.access(*place, &binding.values(key), value) else { continue };
+            let Some(access) = self.access(*place, &binding.values(key), value, &movers) else { continue };
             if !once.iter().any(|other| other.name == access.name && other.thread == access.thread) {
                 once.push(access);
             }
@@ -216,8 +223,9 @@ impl<'a> Narrator<'a> {
         once
     }
 
-    /// The read of a cell that a reader of the model knows: a variable, or how many messages a channel has.
-    pub(crate) fn access(self, place: Place, key: &[i64], value: i64) -> Option<Access> {
+    /// The read of a cell that a reader of the model knows: a variable, or how many messages a channel has. What it finds
+    /// in a process that is none of `movers` is named as that one's.
+    pub(crate) fn access(self, place: Place, key: &[i64], value: i64, movers: &[i64]) -> Option<Access> {
         let cells = self.net.places[place].cells()?;
         let number = cells.value.to_i128(cells.value.wrap(value));
         let read = |name: String, thread: Option<i64>, text: String| Access {
@@ -236,7 +244,7 @@ impl<'a> Narrator<'a> {
         let words = self.legend.variables.get(&place)?;
         let count: u32 = words.dims.iter().product();
         let (thread, element) = match cells.scope {
-            Scope::Global if words.per_process => {
+            Scope::Global if words.per_process.is_some() => {
                 let position = key.first().copied().unwrap_or(0);
                 (Some(position / i64::from(count)), position % i64::from(count))
             }
@@ -244,6 +252,13 @@ impl<'a> Narrator<'a> {
             Scope::Thread | Scope::Frame(_) => (key.first().copied(), key.get(2).copied().unwrap_or(0)),
         };
         let name = with_indices(&words.name, &element_indices(&words.dims, element));
+        let (name, thread) = match (&words.per_process, thread) {
+            (Some(Seen::Label(proctype)), Some(owner)) => (format!("{proctype}[{owner}]@{name}"), None),
+            (Some(Seen::Variable(proctype)), Some(owner)) if !movers.contains(&owner) => {
+                (format!("{proctype}[{owner}]:{name}"), None)
+            }
+            (Some(_) | None, thread) => (name, thread),
+        };
         Some(read(name, thread, self.legend.value(words.notation, value)))
     }
 
@@ -293,7 +308,7 @@ impl<'a> Narrator<'a> {
         let mut values = Vec::new();
         for (&place, words) in &self.legend.variables {
             let Some(cells) = self.net.places[place].cells() else { continue };
-            let is_own = words.per_process || words.name.starts_with('_');
+            let is_own = words.per_process.is_some() || words.name.starts_with('_');
             if is_own || !matches!(cells.scope, Scope::Global) {
                 continue;
             }
@@ -361,7 +376,7 @@ impl<'a> Narrator<'a> {
             Deed::Hand(_)
             | Deed::Assign { .. }
             | Deed::Start { .. }
-            | Deed::Break(_)
+            | Deed::Break { .. }
             | Deed::Print { .. } => None,
         })
     }

@@ -29,6 +29,8 @@ pub(crate) struct Run {
     pub(crate) end: RunEnd,
     /// The global variables after the last step of the prefix that matters, in the order of the net.
     pub(crate) finals: Vec<(String, String)>,
+    /// They are those before the last step: it breaks a rule by what it is about to do.
+    pub(crate) ends_before: bool,
 }
 
 /// One step.
@@ -141,10 +143,13 @@ impl Run {
         if let (RunEnd::Failure, Some(step)) = (&end, steps.last_mut()) {
             mark_failure(step);
         }
+        let ends_before =
+            matches!(end, RunEnd::Failure) && steps.last().is_some_and(|step| step.message.is_some());
         Self {
             initial_atoms: atom_values(property, 0, replay.initial_letter, true),
             finals: narrator.map_or_else(|| final_values(net, last), |narrator| narrator.finals(last)),
             n_prefix: replay.prefix.len(),
+            ends_before,
             threads,
             steps,
             end,

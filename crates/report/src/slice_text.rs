@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use pdnet_check::Fairness;
-use pdnet_reduce::Mode;
+use pdnet_reduce::{Mode, Reason};
 use pdnet_source::File;
 
 use crate::layout::{pad, width, wrap};
@@ -145,7 +145,10 @@ impl Writer<'_> {
             sliced.seconds * 1e3
         );
         self.paragraph(&sizes, Style::Plain);
-        self.paragraph(mode_in_words(sliced), Style::Dim);
+        // Where nothing may be cut, it does not matter how much of a run counts.
+        if !sliced.parts.kept.statements.iter().any(|reason| matches!(reason, Some(Reason::Whole))) {
+            self.paragraph(mode_in_words(sliced), Style::Dim);
+        }
     }
 }
 

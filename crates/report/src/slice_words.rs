@@ -117,9 +117,7 @@ impl<'a> Words<'a> {
             Reason::Before(other) => format!("comes before {}", at(*other)),
             Reason::SameLine(_) => "a part of the line is kept".to_owned(),
             Reason::All => "this method keeps everything".to_owned(),
-            Reason::Whole => {
-                "nothing is cut where steps have priorities, partners or indivisible sequences".to_owned()
-            }
+            Reason::Whole => format!("nothing is cut: {}", whole_in_words(self.net)),
         }
     }
 
@@ -159,6 +157,24 @@ impl<'a> Words<'a> {
             })
             .next()
             .unwrap_or("")
+    }
+}
+
+/// What a net has that slicing does not allow for: the first of several.
+fn whole_in_words(net: &Net) -> &'static str {
+    let meets = net.transitions.iter().any(|data| net.moves_partner(data));
+    if net.atomic_yields {
+        "the model has `atomic` sequences, and whoever is in one decides whether others can move"
+    } else if net.indivisible.is_some() {
+        "the model has `d_step` sequences, which are cut as a whole or not at all"
+    } else if meets {
+        "the model has rendezvous, of which two processes move at once"
+    } else if net.has_priorities() {
+        "steps go before others (`timeout`, `else`, `unless`)"
+    } else if net.reuses_threads() {
+        "processes end in turn, and the number of one that has ended is given again"
+    } else {
+        "a thread can come to a place that it never leaves"
     }
 }
 

@@ -142,7 +142,8 @@ impl Inquiry<'_> {
             if !view.counts(when.as_ref()) {
                 continue;
             }
-            let access = self.narrator.access(*place, &view.values(key), binding[var.index()]);
+            let (key, value) = (view.values(key), binding[var.index()]);
+            let access = self.narrator.access(*place, &key, value, &[self.thread]);
             let text = access.map(|access| format!("{} = {}", access.name, access.text));
             found.extend(text.filter(|text| !found.contains(text)));
         }

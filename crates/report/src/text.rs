@@ -182,8 +182,11 @@ impl Writer<'_> {
         if !run.finals.is_empty() {
             let values: Vec<String> =
                 run.finals.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            let when =
-                if matches!(run.end, RunEnd::Cycle(_)) { "at the start of the cycle" } else { "at the end" };
+            let when = match run.end {
+                RunEnd::Cycle(_) => "at the start of the cycle",
+                _ if run.ends_before => "before the last step",
+                _ => "at the end",
+            };
             self.paragraph("  ", &format!("variables {when}: {}", values.join(", ")), Style::Plain);
         }
         if let Some(text) = fairness_finding(result, &run.threads) {
@@ -292,8 +295,10 @@ fn assumed(result: &PropertyResult<'_>) -> &'static str {
 }
 
 fn effort(stats: &Stats) -> String {
+    let reduced = stats.states_reduced.filter(|&n| n > 0);
+    let reduced = reduced.map_or_else(String::new, |n| format!(" ({n} reduced by stubborn sets)"));
     format!(
-        "{}, {}, {:.2} s, {}",
+        "{}{reduced}, {}, {:.2} s, {}",
         count(stats.states, "state"),
         count(stats.transitions, "transition"),
         stats.seconds,

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use pdnet_check::Stats;
+
+use crate::layout::human_bytes;
 use crate::report::{Answer, Origin, PropertyResult, Report};
 
 /// Seconds that the way to the net took.
@@ -14,7 +17,7 @@ pub struct Timings {
 }
 
 /// One row for each property: the time of modelling, of slicing, of both, of checking, the states and the result.
-/// Then the parts of slicing. Times are in milliseconds, as in the paper. Ends in a newline.
+/// Then what the searches made of time and memory, and the parts of slicing. Times are in milliseconds, as in the paper. Ends in a newline.
 #[must_use]
 pub fn timings_table(report: &Report<'_>) -> String {
     const TITLES: [&str; 7] =
@@ -32,6 +35,9 @@ pub fn timings_table(report: &Report<'_>) -> String {
         });
         let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  "));
     }
+    for result in report.results.iter().filter(|result| matches!(result.origin, Origin::Search)) {
+        let _ = writeln!(out, "search for {}: {}", result.property.name, search_line(&result.stats));
+    }
     for slice in &report.slices {
         let parts = slice.phases.iter().map(|(name, seconds)| format!("{name} {}", milliseconds(*seconds)));
         let (names, parts) = (slice.properties.join(", "), parts.collect::<Vec<_>>().join(", "));
@@ -42,6 +48,22 @@ pub fn timings_table(report: &Report<'_>) -> String {
         let _ = writeln!(out, "agglomeration for {names}, ms: {time}; {}", merge.sentence());
     }
     out
+}
+
+/// Where the time and the memory of a search went.
+#[expect(clippy::cast_precision_loss, reason = "rates for people")]
+fn search_line(stats: &Stats) -> String {
+    let states = stats.states.max(1) as f64;
+    let rate = stats.states as f64 / stats.seconds.max(1e-9);
+    let (steps, bytes) = (stats.transitions as f64 / states, stats.peak_memory_bytes as f64 / states);
+    let memory = human_bytes(stats.peak_memory_bytes);
+    let reduced = match stats.states_reduced {
+        Some(reduced) if reduced > 0 => {
+            format!(", steps left out in {:.0} % of the states", reduced as f64 / states * 100.0)
+        }
+        _ => String::new(),
+    };
+    format!("{rate:.0} states/s, {steps:.1} steps a state, {bytes:.0} bytes a state ({memory}){reduced}")
 }
 
 fn row(report: &Report<'_>, result: &PropertyResult<'_>) -> Vec<String> {

@@ -297,6 +297,7 @@ fn a_result_says_what_slicing_cut() {
         reading the program: 250.000 ms
         property  modelling ms  slicing ms  together ms  checking ms  states  result
         assert         500.000       2.000      502.000      250.000      12       T
+        search for assert: 48 states/s, 1.7 steps a state, 262144 bytes a state (3.0 MiB)
         slicing for assert (on-demand), ms: 
     "#]]
     .assert_eq(&timings_table(&report));

@@ -359,3 +359,13 @@ fn a_run_ends_with_its_fault() {
         "#]],
     );
 }
+
+#[test]
+fn the_effort_says_what_stubborn_sets_did() {
+    let program = abba();
+    let property = Property::no_deadlock();
+    let mut report = program.report(&property, Answer::Holds, vec![]);
+    report.results[0].stats.states_reduced = Some(5);
+    let text = result_text(&report, TextOptions { width: 100, color: ColorChoice::Plain });
+    assert!(text.contains("12 states (5 reduced by stubborn sets), 20 transitions"), "{text}");
+}

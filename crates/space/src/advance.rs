@@ -63,7 +63,7 @@ impl Successors<'_> {
                     return ControlFlow::Break(());
                 }
                 if let Some(trace) = &mut trace {
-                    trace.push(step.firing());
+                    trace.extend(step.firing());
                 }
                 ahead.follow(state);
                 ControlFlow::Continue(())

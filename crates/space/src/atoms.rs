@@ -4,7 +4,7 @@ use pdnet_net::{Expr, Net, Place};
 
 use crate::code::{Code, Observed, Operand, depth};
 use crate::layout::{Home, Layout, Slot, no_room};
-use crate::successors::{is_frame_marked, mask, selected_rows};
+use crate::successors::is_frame_marked;
 use crate::{Compiled, State, Unsupported};
 
 /// The atoms of one property, compiled. At most 64: their truth values are the bits of a letter.
@@ -14,6 +14,8 @@ pub struct Atoms {
     operands: Vec<Operand>,
     registers: Vec<i64>,
     looks_for_deadlock: bool,
+    /// The letter of every state that is no deadlock, where there is one.
+    usual: Option<u64>,
 }
 
 impl Atoms {
@@ -33,7 +35,10 @@ impl Atoms {
         let mut code = Code::new(0, atoms.iter().map(|atom| depth(atom)).max().unwrap_or(0));
         let mut operands = Vec::new();
         let (mut failed, mut looks_for_deadlock) = (None, false);
-        for atom in atoms {
+        let mut usual = Some(0);
+        for (bit, atom) in atoms.into_iter().enumerate() {
+            let value = value_without_deadlock(atom);
+            usual = usual.zip(value).map(|(letter, value)| letter | u64::from(value != 0) << bit);
             atom.walk(&mut |expr| match expr {
                 Expr::Cell(place, key) => {
                     if !matches!(compiled.layout.slots[*place], Slot::Cells(_))
@@ -54,7 +59,19 @@ impl Atoms {
             operands.push(code.compile(atom)?);
         }
         let registers = code.registers();
-        failed.map_or(Ok(Self { code, operands, registers, looks_for_deadlock }), Err)
+        failed.map_or(Ok(Self { code, operands, registers, looks_for_deadlock, usual }), Err)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.operands.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.operands.is_empty()
     }
 
     /// The letter of a state: bit `i` is the truth of atom `i`. Whether the state is a deadlock has to be
@@ -69,10 +86,35 @@ impl Atoms {
         letter
     }
 
+    /// The letter of every state that is no deadlock, where they all have the same: where atoms ask first whether it is one.
+    #[must_use]
+    pub const fn usual_letter(&self) -> Option<u64> {
+        self.usual
+    }
+
     /// Whether some atom asks for deadlocks.
     #[must_use]
     pub const fn looks_for_deadlock(&self) -> bool {
         self.looks_for_deadlock
+    }
+}
+
+/// The value of an atom in states that are no deadlock, if it is always the same.
+fn value_without_deadlock(atom: &Expr) -> Option<i64> {
+    match atom {
+        Expr::Const(value) => Some(*value),
+        Expr::Deadlock => Some(0),
+        Expr::Unary(op, ty, operand) => Some(op.apply(*ty, value_without_deadlock(operand)?)),
+        Expr::Binary(op, ty, left, right) => {
+            Some(op.apply(*ty, value_without_deadlock(left)?, value_without_deadlock(right)?))
+        }
+        Expr::Convert(ty, operand) => Some(ty.wrap(value_without_deadlock(operand)?)),
+        Expr::If(condition, then, otherwise) => match value_without_deadlock(condition) {
+            Some(0) => value_without_deadlock(otherwise),
+            Some(_) => value_without_deadlock(then),
+            None => None,
+        },
+        Expr::Var(_) | Expr::Cell(..) | Expr::Marked(..) => None,
     }
 }
 
@@ -102,8 +144,8 @@ impl Observed for View<'_> {
             Slot::Count(offset) => prefix.is_empty() && self.state.globals[offset] != 0,
             Slot::Sets { offset, rows, has_rows } => {
                 let (row, thread) = if has_rows { (first, second) } else { (None, first) };
-                let mask = mask(self.layout, thread);
-                selected_rows(rows, row).any(|row| self.state.globals[offset + row] & mask != 0)
+                let mut words = self.layout.members((offset, rows), row, thread);
+                words.any(|(word, bits)| self.state.globals[word] & bits != 0)
             }
         }
     }

@@ -164,6 +164,17 @@ impl Code {
         Operand { start: 0, end: 0, reg }
     }
 
+    /// Whether an operand is nothing but the moving thread.
+    pub(crate) const fn is_own_thread(operand: Operand) -> bool {
+        operand.start == operand.end && operand.reg == 0
+    }
+
+    /// The value of an operand that is a constant.
+    pub(crate) fn constant_value(&self, operand: Operand) -> Option<i64> {
+        let position = usize::from(operand.reg).checked_sub(self.n_vars + self.n_temps)?;
+        self.constants.get(position).copied().filter(|_| operand.start == operand.end)
+    }
+
     /// The value of an operand.
     #[inline]
     pub(crate) fn value(&self, operand: Operand, registers: &mut [i64]) -> i64 {

@@ -5,7 +5,6 @@ use pdnet_net::Effect;
 use crate::Successors;
 use crate::code::Operand;
 use crate::layout::{Home, place_word, word_place};
-use crate::successors::{mask, selected_rows};
 use crate::transition::{Consume, Key, Member, Prefix, Produce, Rule, Write};
 
 impl Successors<'_> {
@@ -61,9 +60,10 @@ impl Successors<'_> {
             Effect::EndThread => {
                 self.leave_frames(Some(self.registers[0]))?;
                 self.next.clear_frames(layout, moving);
-                if let Some(done) = layout.done {
-                    let bit = layout.thread_bit(self.registers[0]).unwrap_or(0);
-                    self.insert(done, bit)?;
+                if let Some((word, bit)) =
+                    layout.done.and_then(|done| layout.member((done, 1), 0, self.registers[0]))
+                {
+                    self.insert(word, bit)?;
                 }
                 if self.next.live.is_empty() {
                     self.end_process();
@@ -120,12 +120,11 @@ impl Successors<'_> {
                 }
                 Prefix::Sets { offset, rows, row, thread } => {
                     let (row, thread) = (self.optional(row), self.optional(thread));
-                    let mask = mask(&self.compiled.layout, thread);
-                    for row in selected_rows(rows, row) {
-                        let drained = self.current.globals[offset + row] & mask;
-                        let left = self.next.globals[offset + row] & !drained;
-                        self.next.set_global(offset + row, left);
-                        self.insert(to + row, drained)?;
+                    for (word, bits) in self.compiled.layout.members((offset, rows), row, thread) {
+                        let drained = self.current.globals[word] & bits;
+                        let left = self.next.globals[word] & !drained;
+                        self.next.set_global(word, left);
+                        self.insert(to + (word - offset), drained)?;
                     }
                 }
                 Prefix::Frames { .. } => return Err("frames that are drained"),
@@ -170,8 +169,7 @@ impl Successors<'_> {
     fn member(&mut self, member: &Member<Operand>) -> Option<(usize, i64)> {
         let row = self.optional(member.row).unwrap_or(0);
         let thread = self.value(member.thread);
-        let row = usize::try_from(row).ok().filter(|&row| row < member.rows as usize)?;
-        Some((member.offset + row, self.compiled.layout.thread_bit(thread)?))
+        self.compiled.layout.member((member.offset, member.rows), row, thread)
     }
 
     /// Puts threads into a set. A set cannot hold a thread twice.

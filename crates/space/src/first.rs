@@ -81,8 +81,10 @@ impl Successors<'_> {
                 }
                 Binding::Member(Member { offset, thread: Part::Is(thread), .. }) if *offset == done => {
                     let thread = self.value(*thread);
-                    let Some(bit) = self.compiled.layout.thread_bit(thread) else { return ThreadSet::ALL };
-                    if self.current.globals[done] & bit == 0 {
+                    let Some((word, bit)) = self.compiled.layout.member((done, 1), 0, thread) else {
+                        return ThreadSet::ALL;
+                    };
+                    if self.current.globals[word] & bit == 0 {
                         let one = ThreadSet::of_number(thread);
                         let is_live = !(self.current.live & one).is_empty();
                         awaited |= if is_live { one } else { ThreadSet::ALL };

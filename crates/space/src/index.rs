@@ -24,7 +24,15 @@ struct Bucket {
 
 const EMPTY: Bucket = Bucket { numbers: [0; WIDTH], tags: [0; WIDTH] };
 
+/// The entries of so many buckets are looked at together.
+const TOUCHED: usize = 4;
+
 impl Bucket {
+    /// The numbers of its entries.
+    fn entries(&self) -> impl Iterator<Item = u32> {
+        self.numbers.iter().zip(&self.tags).filter(|(_, tag)| **tag != 0).map(|(&number, _)| number)
+    }
+
     /// A bit for each entry with this tag.
     #[inline]
     fn fits(&self, tag: u8) -> u32 {
@@ -91,13 +99,20 @@ impl Index {
         segment.home(hash).map_or(0, |home| segment.buckets[home].tags[0])
     }
 
-    /// Adds an entry that is not there.
+    /// Adds an entry that is not there. Where room has to be made, `hash_of` tells the hashes of other entries, each of which
+    /// `touch` has looked at a short time before.
     #[inline]
-    pub(crate) fn insert(&mut self, hash: u64, number: u32, hash_of: impl Fn(u32) -> u64) {
+    pub(crate) fn insert(
+        &mut self,
+        hash: u64,
+        number: u32,
+        touch: impl Fn(u32) -> u8,
+        hash_of: impl Fn(u32) -> u64,
+    ) {
         let position = segment_of(hash);
         let segment = &mut self.segments[position];
         if segment.n_entries >= segment.most {
-            segment.grow(position, hash_of);
+            segment.grow(position, touch, hash_of);
         }
         segment.put(hash, number);
     }
@@ -131,7 +146,7 @@ impl Segment {
         }
     }
 
-    fn grow(&mut self, position: usize, hash_of: impl Fn(u32) -> u64) {
+    fn grow(&mut self, position: usize, touch: impl Fn(u32) -> u8, hash_of: impl Fn(u32) -> u64) {
         let n_before = self.buckets.len();
         // The first sizes lie between 16 and 32 buckets: each segment is at another point between two sizes. Before that
         // they are smaller, since most nets in tests are small.
@@ -144,10 +159,12 @@ impl Segment {
         let before = std::mem::replace(&mut self.buckets, vec![EMPTY; n_buckets]);
         self.n_entries = 0;
         self.most = n_buckets * WIDTH * 5 / 6;
-        for bucket in &before {
-            for (&number, _) in bucket.numbers.iter().zip(&bucket.tags).filter(|(_, tag)| **tag != 0) {
-                self.put(hash_of(number), number);
-            }
+        // Entries of a bucket lie anywhere in memory. Those of some buckets are looked at first, so that the looks do not wait
+        // for each other.
+        for buckets in before.chunks(TOUCHED) {
+            let entries = || buckets.iter().flat_map(Bucket::entries);
+            std::hint::black_box(entries().fold(0, |sum: u8, number| sum.wrapping_add(touch(number))));
+            entries().for_each(|number| self.put(hash_of(number), number));
         }
     }
 }
@@ -176,7 +193,7 @@ mod tests {
         let hash = |number: u32| u64::from(number % 5000).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for number in 0..20_000 {
             assert_eq!(index.find(hash(number), |found| found == number), None);
-            index.insert(hash(number), number, hash);
+            index.insert(hash(number), number, |_| 0, hash);
         }
         for number in 0..20_000 {
             assert_eq!(index.find(hash(number), |found| found == number), Some(number));

@@ -1,10 +1,12 @@
 //! Where each place lives in a state.
 
 use std::fmt;
+use std::sync::Arc;
 
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{Base, CellData, Function, IntType, Net, Place, PlaceForm, PlaceKind, Scope};
 
+use crate::chunks::Chunks;
 use crate::{State, ThreadSet};
 
 /// Why a net cannot be compiled, or a step not be taken: a text for people.
@@ -19,12 +21,8 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// How many global words make one part of a stored state. Small parts repeat more often, large parts make
-/// the vector of parts shorter.
-pub(crate) const CHUNK: usize = 16;
-
-/// How many threads there may be in a set that is one word of a state.
-const SET_THREADS: u32 = i64::BITS;
+/// How many threads one word of a set stands for.
+const SET_THREADS: usize = i64::BITS as usize;
 
 /// The cells of one place.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +54,8 @@ pub(crate) enum Slot {
     Frames,
     /// Plain tokens: their number is one global word.
     Count(usize),
-    /// Tokens that end in a thread: `rows` global words, each a set of threads. A place of the colour
-    /// `thread` has one row, one of `index × thread` has a row for each index.
+    /// Tokens that end in a thread: `rows` sets of threads, each some global words ([`Layout::member`]). A place of the
+    /// colour `thread` has one row, one of `index × thread` has a row for each index.
     Sets {
         offset: usize,
         rows: u32,
@@ -74,8 +72,7 @@ pub(crate) enum Slot {
 /// its frames, its thread-scoped cells, and the frames from the bottom of the stack to its top; a frame is
 /// its place followed by the cells of the function that owns the place.
 ///
-/// So a state has no room for: more than 255 threads, or 64 where there are sets of threads, two tokens of one frame, frames that form no stack,
-/// cells of frames that do not exist, equal tokens of a colour that ends in a thread, and other colours.
+/// So a state has no room for: more than 255 threads, two tokens of one frame, frames that form no stack, cells of frames that do not exist, equal tokens of a colour that ends in a thread, and other colours.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(crate) slots: IndexVec<Place, Slot>,
@@ -88,6 +85,8 @@ pub struct Layout {
     /// The words of a thread that does not live yet.
     pub(crate) thread_template: Vec<i64>,
     pub(crate) globals: Vec<i64>,
+    /// How the global words are cut into parts.
+    pub(crate) chunks: Arc<Chunks>,
     pub(crate) max_threads: u32,
     pub(crate) max_depth: u32,
     pub(crate) done: Option<usize>,
@@ -111,6 +110,7 @@ impl Layout {
             frame_template: IndexVec::filled(Vec::new(), net.functions.len()),
             thread_template: vec![0],
             globals: Vec::new(),
+            chunks: Arc::default(),
             max_threads: net.max_threads,
             max_depth: net.max_depth,
             done: None,
@@ -165,19 +165,12 @@ impl Layout {
                 let slot = match (net.components(place), kind) {
                     ([Base::Thread, Base::Depth], PlaceKind::Execution) => Slot::Frames,
                     ([], _) => Slot::Count(self.add_globals([0])),
-                    ([Base::Thread], _) => {
-                        Slot::Sets { offset: self.add_globals([0]), rows: 1, has_rows: false }
-                    }
+                    ([Base::Thread], _) => Slot::Sets { offset: self.add_sets(1), rows: 1, has_rows: false },
                     (&[Base::Index(rows), Base::Thread], _) => {
-                        let words = std::iter::repeat_n(0, rows as usize);
-                        Slot::Sets { offset: self.add_globals(words), rows, has_rows: true }
+                        Slot::Sets { offset: self.add_sets(rows), rows, has_rows: true }
                     }
                     _ => Slot::Other,
                 };
-                if matches!(slot, Slot::Sets { .. }) && net.max_threads > SET_THREADS {
-                    let text = format!("{} threads beside sets of threads: at most 64", net.max_threads);
-                    return Err(Unsupported(text));
-                }
                 if matches!(slot, Slot::Other) && !initial.is_empty() {
                     return Err(no_room(net, place));
                 }
@@ -213,9 +206,14 @@ impl Layout {
         offset
     }
 
-    /// How many parts the global words have.
-    pub(crate) fn n_chunks(&self) -> usize {
-        self.globals.len().div_ceil(CHUNK)
+    fn add_sets(&mut self, rows: u32) -> usize {
+        self.add_globals(std::iter::repeat_n(0, rows as usize * self.set_words()))
+    }
+
+    /// How many words a set of threads has.
+    #[inline]
+    pub(crate) fn set_words(&self) -> usize {
+        (self.max_threads as usize).div_ceil(SET_THREADS).max(1)
     }
 
     /// The initial state: cells with their initial values, and the initial tokens.
@@ -229,12 +227,12 @@ impl Layout {
                     (Slot::Nothing, _) => {}
                     (Slot::Frames, &[thread, depth]) => frames.push((thread, depth, place)),
                     (Slot::Count(offset), []) => state.globals[offset] += 1,
-                    (Slot::Sets { offset, has_rows: false, .. }, &[thread]) => {
-                        self.add_member(&mut state, offset, thread).ok_or_else(|| no_room(net, place))?;
+                    (Slot::Sets { offset, rows, has_rows: false }, &[thread]) => {
+                        self.add_member(&mut state, (offset, rows), (0, thread))
+                            .ok_or_else(|| no_room(net, place))?;
                     }
-                    (Slot::Sets { offset, has_rows: true, .. }, &[row, thread]) => {
-                        let row = usize::try_from(row).map_err(|_| no_room(net, place))?;
-                        self.add_member(&mut state, offset + row, thread)
+                    (Slot::Sets { offset, rows, has_rows: true }, &[row, thread]) => {
+                        self.add_member(&mut state, (offset, rows), (row, thread))
                             .ok_or_else(|| no_room(net, place))?;
                     }
                     (Slot::Cells(_) | Slot::Frames | Slot::Count(_) | Slot::Sets { .. } | Slot::Other, _) => {
@@ -251,9 +249,9 @@ impl Layout {
         Ok(state)
     }
 
-    fn add_member(&self, state: &mut State, offset: usize, thread: i64) -> Option<()> {
-        let bit = self.thread_bit(thread)?;
-        let word = state.globals.get_mut(offset)?;
+    fn add_member(&self, state: &mut State, sets: (usize, u32), (row, thread): (i64, i64)) -> Option<()> {
+        let (at, bit) = self.member(sets, row, thread)?;
+        let word = state.globals.get_mut(at)?;
         if *word & bit != 0 {
             return None;
         }
@@ -261,14 +259,46 @@ impl Layout {
         Some(())
     }
 
-    /// The bit that stands for a thread in a set, or nothing where there is no such thread.
+    /// The word and the bit that stand for a thread in a row of sets, which are given by their offset and number; nothing
+    /// where there is no such row or thread.
     #[inline]
-    pub(crate) fn thread_bit(&self, thread: i64) -> Option<i64> {
-        if (0..i64::from(self.max_threads.min(SET_THREADS))).contains(&thread) {
-            Some(1 << thread)
-        } else {
-            None
+    pub(crate) fn member(&self, (offset, rows): (usize, u32), row: i64, thread: i64) -> Option<(usize, i64)> {
+        let row = usize::try_from(row).ok().filter(|&row| row < rows as usize)?;
+        let thread = usize::try_from(thread).ok().filter(|&thread| thread < self.max_threads as usize)?;
+        Some((offset + row * self.set_words() + thread / SET_THREADS, 1 << (thread % SET_THREADS)))
+    }
+
+    /// The words of sets in which tokens lie that begin with this row and this thread, as far as they are given, each with
+    /// the bits of the threads.
+    pub(crate) fn members(
+        &self,
+        (offset, rows): (usize, u32),
+        row: Option<i64>,
+        thread: Option<i64>,
+    ) -> impl Iterator<Item = (usize, i64)> + use<> {
+        let n_words = self.set_words();
+        let rows = match row.map(|row| usize::try_from(row).ok().filter(|&row| row < rows as usize)) {
+            None => 0..rows as usize,
+            Some(None) => 0..0,
+            Some(Some(row)) => row..row + 1,
+        };
+        let thread = thread.map(|thread| self.member((0, 1), 0, thread));
+        let (words, bits) = match thread {
+            None => (0..n_words, -1),
+            Some(None) => (0..0, 0),
+            Some(Some((word, bit))) => (word..word + 1, bit),
+        };
+        rows.flat_map(move |row| words.clone().map(move |word| (offset + row * n_words + word, bits)))
+    }
+
+    /// The threads of one set.
+    pub(crate) fn set(&self, offset: usize, row: usize, globals: &[i64]) -> ThreadSet {
+        let n_words = self.set_words();
+        let mut words = [0; ThreadSet::WORDS];
+        for (word, &bits) in words.iter_mut().zip(&globals[offset + row * n_words..][..n_words]) {
+            *word = bits.cast_unsigned();
         }
+        ThreadSet::from_words(&words)
     }
 }
 

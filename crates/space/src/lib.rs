@@ -8,15 +8,18 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `layout` | where each place lives in a state, and the initial state |
+//! | `chunks` | how the global words are cut into parts |
 //! | `thread_set` | sets of threads |
 //! | `state` | the unpacked state that transitions work on |
 //! | `code` | expressions as register programs |
 //! | `common` | what the expressions of a transition have in common |
 //! | `schedule` | in which order a transition's variables are bound |
 //! | `transition` | transitions as lists of steps that bind and steps that fire |
+//! | `touch` | what compiled transitions look at or change |
 //! | `successors` | enumerates the firings of a state |
 //! | `priority` | ranks and late steps |
 //! | `sequence` | what comes at once after a step |
+//! | `memo` | steps that are known already |
 //! | `fire` | the state after a firing |
 //! | `race` | the data races of a state |
 //! | `footprint` | how transitions move frames |
@@ -27,12 +30,16 @@
 //! | `first` | shows the steps of such threads |
 //! | `bits` | sets of small numbers |
 //! | `forget` | values that nobody will look at |
+//! | `symmetry` | threads that could have each other's numbers |
 //! | `advance` | steps that are alone, taken without a look around |
 //! | `atoms` | the atoms of properties on unpacked states |
 //! | `pool` | equal parts of states, stored once |
 //! | `index` | a hash index that grows in small pieces |
 //! | `rows` | vectors of small numbers, packed |
+//! | `packed` | states as bytes, without a store |
+//! | `parts` | states as the numbers of their parts |
 //! | `store` | the visited set: states as short vectors of parts |
+//! | `shared` | the same for several workers at once |
 //!
 //! This room knows nothing of properties, searches or limits. Whatever a net does that a state has no room
 //! for (see [`Layout`]) is an [`Unsupported`] error, found when the net is compiled or, where it depends on
@@ -40,7 +47,7 @@
 //!
 //! ```
 //! use pdnet_net::Net;
-//! use pdnet_space::{Compiled, StateStore, Successors};
+//! use pdnet_space::{Compiled, StateStore, States as _, Successors};
 //!
 //! let net = Net::default();
 //! let compiled = Compiled::new(&net).unwrap();
@@ -60,6 +67,7 @@ mod access;
 mod advance;
 mod atoms;
 mod bits;
+mod chunks;
 mod code;
 mod common;
 mod fire;
@@ -68,7 +76,10 @@ mod footprint;
 mod forget;
 mod index;
 mod layout;
+mod memo;
 mod observed;
+mod packed;
+mod parts;
 mod plan;
 mod pool;
 mod priority;
@@ -76,21 +87,28 @@ mod race;
 mod rows;
 mod schedule;
 mod sequence;
+mod shared;
 mod state;
 mod store;
 mod stubborn;
 mod successors;
+mod symmetry;
 mod thread_set;
+mod touch;
 mod transition;
 
 pub use atoms::Atoms;
 pub use forget::Forget;
 pub use layout::{Layout, Unsupported};
+pub use memo::PartStore;
 pub use observed::Observed;
+pub use parts::Row;
 pub use race::Races;
+pub use shared::{SharedStore, StoreWorker};
 pub use state::State;
-pub use store::{Full, StateId, StateStore};
+pub use store::{Full, StateId, StateStore, States};
 pub use stubborn::{Proviso, Stubborn};
 pub use successors::{Flow, Outcome, Step, Successors};
+pub use symmetry::Symmetry;
 pub use thread_set::ThreadSet;
 pub use transition::Compiled;

@@ -7,13 +7,24 @@ const BLOCK: usize = 1 << 14;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Format {
     widths: Vec<u8>,
+    /// Where each number begins, and the bits that it has.
+    columns: Vec<(u32, u32)>,
     n_bytes: usize,
 }
 
+/// A number is read as four bytes of which some belong to the next one, so that there are some behind the last.
+const PADDING: usize = 3;
+
 impl Format {
     pub(crate) fn new(widths: Vec<u8>) -> Self {
-        let n_bytes = widths.iter().map(|&width| usize::from(width)).sum();
-        Self { widths, n_bytes }
+        let mut n_bytes = 0;
+        let columns = widths.iter().map(|&width| {
+            let first = n_bytes;
+            n_bytes += u32::from(width);
+            (first, u32::MAX >> (32 - 8 * u32::from(width.clamp(1, 4))))
+        });
+        let columns = columns.collect();
+        Self { widths, columns, n_bytes: n_bytes as usize }
     }
 }
 
@@ -67,8 +78,9 @@ impl Rows {
             && !self.n_rows.is_multiple_of(BLOCK)
         {
             let before = &self.formats[block.format];
-            let mut bytes = Vec::with_capacity(block.bytes.len() / before.n_bytes.max(1) * format.n_bytes);
-            for row in 0..(self.n_rows - 1) % BLOCK + 1 {
+            let n_rows = (self.n_rows - 1) % BLOCK + 1;
+            let mut bytes = Vec::with_capacity(n_rows * format.n_bytes + PADDING);
+            for row in 0..n_rows {
                 pack(&format, numbers(before, &block.bytes, row), &mut bytes);
             }
             *block = Block { format: place, bytes };
@@ -86,8 +98,8 @@ impl Rows {
     /// Whether a row has these numbers, and zeros behind them.
     #[inline]
     pub(crate) fn is(&self, row: u32, wanted: &[u32]) -> bool {
-        let mut wanted = wanted.iter();
-        self.get(row).all(|number| wanted.next().copied().unwrap_or(0) == number) && wanted.next().is_none()
+        let mut numbers = self.get(row);
+        wanted.iter().all(|&wanted| numbers.next() == Some(wanted)) && numbers.all(|number| number == 0)
     }
 
     /// Looks at a row, so that it is close to the processor when it is needed.
@@ -103,7 +115,7 @@ impl Rows {
         let Some(format) = self.formats.last() else { return };
         if self.n_rows.is_multiple_of(BLOCK) {
             // The first block grows with the number of rows: most nets in tests are small.
-            let capacity = if self.n_rows == 0 { 0 } else { BLOCK * format.n_bytes };
+            let capacity = if self.n_rows == 0 { 0 } else { BLOCK * format.n_bytes + PADDING };
             self.blocks.push(Block { format: self.formats.len() - 1, bytes: Vec::with_capacity(capacity) });
         }
         if let Some(block) = self.blocks.last_mut() {
@@ -120,10 +132,12 @@ impl Rows {
 
 /// Appends the bytes of a row.
 fn pack(format: &Format, mut row: impl Iterator<Item = u32>, bytes: &mut Vec<u8>) {
+    bytes.truncate(bytes.len().saturating_sub(PADDING));
     for &width in &format.widths {
         let number = row.next().unwrap_or(0).to_le_bytes();
         bytes.extend_from_slice(&number[..usize::from(width)]);
     }
+    bytes.extend_from_slice(&[0; PADDING]);
 }
 
 /// The numbers of a row.
@@ -133,17 +147,10 @@ fn numbers<'a>(
     bytes: &'a [u8],
     row: usize,
 ) -> impl ExactSizeIterator<Item = u32> + Clone + use<'a> {
-    let mut rest = &bytes[row * format.n_bytes..][..format.n_bytes];
-    format.widths.iter().map(move |&width| {
-        let (number, behind) = rest.split_at(usize::from(width));
-        rest = behind;
-        match *number {
-            [a] => u32::from(a),
-            [a, b] => u32::from_le_bytes([a, b, 0, 0]),
-            [a, b, c] => u32::from_le_bytes([a, b, c, 0]),
-            [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
-            _ => 0,
-        }
+    let bytes = &bytes[row * format.n_bytes..][..format.n_bytes + PADDING];
+    format.columns.iter().map(move |&(first, bits)| {
+        let four = bytes[first as usize..].first_chunk().copied().unwrap_or_default();
+        u32::from_le_bytes(four) & bits
     })
 }
 

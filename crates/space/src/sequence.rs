@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use pdnet_net::{Effect, INDIVISIBLE_STEPS, Transition};
 
-use crate::successors::{Outcome, Successors};
+use crate::successors::{Outcome, Step, Successors};
+use crate::transition::Rule;
 use crate::{State, ThreadSet};
 
 /// So many steps are taken before states are compared, to find a sequence that comes back to one.
@@ -24,12 +25,42 @@ pub(crate) struct Sequence {
     kept: Option<State>,
 }
 
+impl Sequence {
+    /// Begins with a step.
+    pub(crate) fn start(&mut self) {
+        self.transitions.clear();
+        self.is_cut = false;
+    }
+
+    /// The step that was taken, with what came at once after it.
+    #[inline]
+    pub(crate) fn step<'a>(
+        &'a self,
+        transition: Transition,
+        rule: &Rule,
+        outcome: Outcome,
+        registers: &'a [i64],
+        partner: Option<u32>,
+    ) -> Step<'a> {
+        #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "set by expand")]
+        let thread = registers[0] as u32;
+        Step {
+            thread,
+            transition,
+            outcome,
+            partner: partner.filter(|&partner| partner != thread),
+            inner: &self.transitions,
+            is_cut: self.is_cut,
+            binding: Some(&registers[..rule.n_vars]),
+        }
+    }
+}
+
 impl Successors<'_> {
     /// Lets happen what comes at once after the firing of a thread that led to `next`.
     pub(crate) fn settle(&mut self, thread: usize) -> Result<Outcome, &'static str> {
         let compiled = self.compiled;
-        self.sequence.transitions.clear();
-        self.sequence.is_cut = false;
+        self.touched.chunks |= compiled.sequel_chunks;
         let is_set = |cell: Option<usize>| cell.is_some_and(|offset| self.next.globals[offset] != 0);
         if !is_set(compiled.layout.indivisible) {
             if is_set(compiled.layout.yielding) {
@@ -41,8 +72,8 @@ impl Successors<'_> {
         let mut inner = self.inner.take().unwrap_or_else(|| Box::new(Self::new(compiled)));
         inner.current.copy_from(&self.next);
         inner.next.copy_from(&self.next);
-        inner.sequence.transitions.clear();
-        inner.sequence.is_cut = false;
+        inner.sequence.start();
+        inner.touched.start(thread);
         let outcome = inner.finish_sequence(thread);
         if outcome == Ok(Outcome::State) {
             inner.yield_section();
@@ -50,6 +81,7 @@ impl Successors<'_> {
         }
         std::mem::swap(&mut self.sequence.transitions, &mut inner.sequence.transitions);
         self.sequence.is_cut = inner.sequence.is_cut;
+        self.touched.join(inner.touched);
         self.inner = Some(inner);
         outcome
     }
@@ -111,8 +143,15 @@ impl Successors<'_> {
             return;
         }
         for late in [false, true] {
-            if late && (!compiled.has_late() || self.is_any_bound(movable)) {
+            if late && !compiled.has_late() {
                 return;
+            }
+            if late {
+                // Which threads can move is decided by all of them.
+                self.touched.others = true;
+                if self.is_any_bound(movable) {
+                    return;
+                }
             }
             let _ = self.bind_enabled(ThreadSet::single(thread), late, &mut |this, transition, rule| {
                 let own = &this.registers[..rule.n_vars];
@@ -150,7 +189,9 @@ impl Successors<'_> {
         if owner == 0 {
             return None;
         }
-        let owner = ThreadSet::of_number(owner.wrapping_sub(1)) & self.current.live;
+        let owner = ThreadSet::of_number(owner.wrapping_sub(1));
+        owner.iter().for_each(|owner| self.touched.add_thread(owner));
+        let owner = owner & self.current.live;
         (self.compiled.has_ended(&self.current) || !self.is_any_bound(owner)).then_some(cell)
     }
 }

@@ -1,15 +1,18 @@
 //! The unpacked state that transitions work on.
 
+use std::sync::Arc;
+
 use pdnet_net::Place;
 
 use crate::ThreadSet;
-use crate::layout::{CHUNK, Cells, Home, Layout, place_word, word_place};
+use crate::chunks::Chunks;
+use crate::layout::{Cells, Home, Layout, place_word, word_place};
 
 /// A state in its working form: plain words, in the order that [`Layout`] describes.
 ///
-/// It remembers which of its parts were changed since it was loaded from a store, so that putting a successor
-/// into the store looks only at the parts that the step has touched. That bookkeeping is no part of what the
-/// state *is*: compare states by the number that a store gives them.
+/// It remembers which of its parts were changed since it was loaded from a store, and of which the store has given no number
+/// yet, so that putting a successor into the store looks only at the parts that the step has touched. That bookkeeping is no
+/// part of what the state *is*: compare states by the number that a store gives them.
 #[derive(Clone, Debug)]
 pub struct State {
     pub(crate) globals: Vec<i64>,
@@ -22,6 +25,12 @@ pub struct State {
     pub(crate) parts: Vec<u32>,
     pub(crate) changed_chunks: u64,
     pub(crate) changed_threads: ThreadSet,
+    /// The parts without a number. They are among those that were changed.
+    pub(crate) fresh_chunks: u64,
+    pub(crate) fresh_threads: ThreadSet,
+    pub(crate) chunks: Arc<Chunks>,
+    /// For the words of a part that is being put in.
+    pub(crate) room: Vec<i64>,
 }
 
 impl State {
@@ -33,9 +42,13 @@ impl State {
             threads: vec![layout.thread_template.clone(); max_threads],
             live: ThreadSet::NONE,
             n_threads: 0,
-            parts: vec![0; layout.n_chunks() + max_threads],
+            parts: vec![0; layout.chunks.len() + max_threads],
             changed_chunks: 0,
             changed_threads: ThreadSet::NONE,
+            fresh_chunks: 0,
+            fresh_threads: ThreadSet::NONE,
+            chunks: Arc::clone(&layout.chunks),
+            room: Vec::new(),
         };
         state.mark_all_changed();
         state
@@ -44,15 +57,14 @@ impl State {
     pub(crate) const fn mark_all_changed(&mut self) {
         self.changed_chunks = u64::MAX;
         self.changed_threads = ThreadSet::ALL;
+        self.fresh_chunks = u64::MAX;
+        self.fresh_threads = ThreadSet::ALL;
     }
 
     /// Makes it equal to `other`, given that it differs only in parts that are marked as changed.
     pub(crate) fn restore(&mut self, other: &Self) {
-        let mut chunks = self.changed_chunks;
-        while chunks != 0 {
-            let words = chunk_words(chunks.trailing_zeros() as usize, self.globals.len());
-            chunks &= chunks - 1;
-            self.globals[words.clone()].copy_from_slice(&other.globals[words]);
+        for chunk in marked(self.changed_chunks, self.chunks.len()) {
+            self.copy_chunk(chunk, other);
         }
         let n_threads = self.n_threads.max(other.n_threads);
         let mut rest = self.changed_threads;
@@ -60,14 +72,9 @@ impl State {
             if thread >= n_threads {
                 break;
             }
-            if let (Some(words), Some(from)) = (self.threads.get_mut(thread), other.threads.get(thread)) {
-                copy_words(words, from);
-            }
+            self.copy_thread(thread, other);
         }
-        self.live = other.live;
-        self.n_threads = other.n_threads;
-        self.changed_chunks = other.changed_chunks;
-        self.changed_threads = other.changed_threads;
+        self.copy_marks(other);
     }
 
     /// Makes it equal to `other`, where both come from the same loaded state by some steps.
@@ -80,46 +87,98 @@ impl State {
     /// Makes it a copy of `other`, in place. Both must be of the same store, or detached: parts that are known to be equal are
     /// not copied.
     pub fn copy_from(&mut self, other: &Self) {
-        let n_chunks = self.globals.len().div_ceil(CHUNK);
-        for chunk in 0..n_chunks {
-            if self.parts[chunk] != other.parts[chunk] || self.has_changed(chunk) || other.has_changed(chunk)
-            {
-                let words = chunk * CHUNK..((chunk + 1) * CHUNK).min(self.globals.len());
-                self.globals[words.clone()].copy_from_slice(&other.globals[words]);
-                self.parts[chunk] = other.parts[chunk];
+        let fresh = self.fresh_chunks | other.fresh_chunks;
+        for chunk in 0..self.chunks.len() {
+            if self.parts[chunk] != other.parts[chunk] || fresh >> chunk.min(63) & 1 == 1 {
+                self.copy_chunk(chunk, other);
             }
         }
-        let changed = self.changed_threads | other.changed_threads;
+        let n_chunks = self.chunks.len();
+        let fresh = self.fresh_threads | other.fresh_threads;
         for thread in 0..self.n_threads.max(other.n_threads) {
             let part = n_chunks + thread;
-            if changed.contains(thread) || self.parts[part] != other.parts[part] {
-                copy_words(&mut self.threads[thread], &other.threads[thread]);
-                self.parts[part] = other.parts[part];
+            if self.parts[part] != other.parts[part] || fresh.contains(thread) {
+                self.copy_thread(thread, other);
             }
         }
+        self.copy_marks(other);
+    }
+
+    /// Copies the words and the number of a chunk.
+    #[inline]
+    fn copy_chunk(&mut self, chunk: usize, other: &Self) {
+        let words = self.chunks.words(chunk);
+        self.globals[words.clone()].copy_from_slice(&other.globals[words]);
+        self.parts[chunk] = other.parts[chunk];
+    }
+
+    /// Copies the words and the number of a thread, if there can be such a thread.
+    #[inline]
+    fn copy_thread(&mut self, thread: usize, other: &Self) {
+        let part = self.chunks.len() + thread;
+        if let (Some(words), Some(from)) = (self.threads.get_mut(thread), other.threads.get(thread)) {
+            copy_words(words, from);
+            self.parts[part] = other.parts[part];
+        }
+    }
+
+    #[inline]
+    const fn copy_marks(&mut self, other: &Self) {
         self.live = other.live;
         self.n_threads = other.n_threads;
         self.changed_chunks = other.changed_chunks;
         self.changed_threads = other.changed_threads;
+        self.fresh_chunks = other.fresh_chunks;
+        self.fresh_threads = other.fresh_threads;
     }
 
-    /// Whether a chunk of the globals is marked as changed. The last mark stands for all that are left.
+    /// The words of a chunk of the globals.
     #[inline]
-    pub(crate) fn has_changed(&self, chunk: usize) -> bool {
-        self.changed_chunks >> chunk.min(63) & 1 == 1
+    pub(crate) fn chunk(&self, chunk: usize) -> &[i64] {
+        &self.globals[self.chunks.words(chunk)]
     }
 
-    /// The chunks of the globals that are marked as changed.
-    pub(crate) fn changed_chunks(&self) -> impl Iterator<Item = usize> + use<> {
-        let (n_chunks, marks) = (self.globals.len().div_ceil(CHUNK), self.changed_chunks);
-        // The last mark stands for all that are left.
-        let from = (marks.trailing_zeros() as usize).min(n_chunks);
-        (from..n_chunks).filter(move |&chunk| marks >> chunk.min(63) & 1 == 1)
+    /// Puts in a chunk of the globals that has a number.
+    #[inline]
+    pub(crate) fn set_chunk(&mut self, chunk: usize, number: u32, words: &[i64]) {
+        self.parts[chunk] = number;
+        self.globals[self.chunks.words(chunk)].copy_from_slice(words);
     }
 
+    /// Puts in a thread that has a number.
+    #[inline]
+    pub(crate) fn set_thread(&mut self, thread: usize, number: u32, words: &[i64]) {
+        self.parts[self.chunks.len() + thread] = number;
+        if words[0] == 0 {
+            self.live.remove(thread);
+        } else {
+            self.live.insert(thread);
+        }
+        copy_words(&mut self.threads[thread], words);
+    }
+
+    /// Whether a chunk of the globals has no number. The last mark stands for all that are left.
+    #[inline]
+    pub(crate) fn is_fresh(&self, chunk: usize) -> bool {
+        self.fresh_chunks >> chunk.min(63) & 1 == 1
+    }
+
+    /// The chunks of the globals that have no number.
+    #[inline]
+    pub(crate) fn fresh_chunks(&self) -> impl Iterator<Item = usize> + use<> {
+        marked(self.fresh_chunks, self.chunks.len())
+    }
+
+    /// Takes it as it is for what the changes to come are compared with.
     pub(crate) const fn mark_unchanged(&mut self) {
         self.changed_chunks = 0;
         self.changed_threads = ThreadSet::NONE;
+    }
+
+    /// All parts have a number.
+    pub(crate) const fn mark_numbered(&mut self) {
+        self.fresh_chunks = 0;
+        self.fresh_threads = ThreadSet::NONE;
     }
 
     /// Whether it is the same state, wherever it comes from.
@@ -144,13 +203,16 @@ impl State {
     #[inline]
     pub(crate) fn set_global(&mut self, offset: usize, value: i64) {
         self.globals[offset] = value;
-        self.changed_chunks |= 1 << (offset / CHUNK).min(63);
+        let bit = self.chunks.bit(offset);
+        self.changed_chunks |= bit;
+        self.fresh_chunks |= bit;
     }
 
     /// The words of a thread, to be changed.
     #[inline]
     pub(crate) fn thread_mut(&mut self, thread: usize) -> &mut Vec<i64> {
         self.changed_threads.insert(thread);
+        self.fresh_threads.insert(thread);
         self.n_threads = self.n_threads.max(thread + 1);
         &mut self.threads[thread]
     }
@@ -187,6 +249,7 @@ impl State {
     }
 
     /// The depth of a frame on the place, from `depth` on.
+    #[inline]
     pub(crate) fn find_frame(
         &self,
         layout: &Layout,
@@ -196,11 +259,14 @@ impl State {
     ) -> Option<usize> {
         let words = &self.threads[thread];
         let mut base = layout.thread_template.len();
-        for at in 0..self.n_frames(thread) {
+        let n_frames = self.n_frames(thread);
+        for at in 0..n_frames {
             if at >= depth && words[base] == place_word(place) {
                 return Some(at);
             }
-            base += layout.frame_words[word_place(words[base])] as usize;
+            if at + 1 < n_frames {
+                base += layout.frame_words[word_place(words[base])] as usize;
+            }
         }
         None
     }
@@ -345,11 +411,20 @@ pub(crate) fn copy_words<T: Copy>(words: &mut Vec<T>, from: &[T]) {
     }
 }
 
-/// The global words that a bit of the changed chunks stands for: the last bit stands for all that are left.
+/// The chunks that are marked, of so many. The last mark stands for all that are left.
 #[inline]
-fn chunk_words(bit: usize, n_words: usize) -> std::ops::Range<usize> {
-    let end = if bit == 63 { n_words } else { (bit + 1) * CHUNK };
-    (bit * CHUNK).min(n_words)..end.min(n_words)
+pub(crate) fn marked(mut marks: u64, n_chunks: usize) -> impl Iterator<Item = usize> {
+    let mut rest = 63..if marks >> 63 == 1 { n_chunks } else { 0 };
+    marks &= u64::MAX >> 1;
+    std::iter::from_fn(move || {
+        if marks == 0 {
+            return rest.next();
+        }
+        let chunk = marks.trailing_zeros() as usize;
+        marks &= marks - 1;
+        Some(chunk)
+    })
+    .take_while(move |&chunk| chunk < n_chunks)
 }
 
 /// The number of a thread that may exist.

@@ -15,11 +15,10 @@ use std::ops::ControlFlow;
 use pdnet_base::{Idx as _, index_type};
 
 use crate::index::Index;
-use crate::layout::CHUNK;
+use crate::parts::{Batch, Row, make_key, number, trimmed, unpack, without_zeros};
 use crate::pool::{Pool, hash_numbers};
 use crate::rows::{Format, Rows, width};
-use crate::state::copy_words;
-use crate::{Compiled, State};
+use crate::{Compiled, PartStore, State};
 
 index_type! {
     /// A state of a store. States are numbered from 0 in the order in which they were found.
@@ -38,13 +37,11 @@ impl fmt::Display for Full {
 
 impl std::error::Error for Full {}
 
-/// A state that was brought.
-#[derive(Clone, Copy, Debug)]
-struct Brought {
-    hash: u64,
-    /// Where its numbers end; they begin where those of the one before it end.
-    end: usize,
-    mark: bool,
+/// What states can be loaded from.
+pub trait States {
+    /// Unpacks a state. What it holds must come from the same states or be detached: parts that it has already are not
+    /// unpacked again.
+    fn load(&self, id: StateId, state: &mut State);
 }
 
 /// The visited set: states without repetition, each with a number.
@@ -60,8 +57,7 @@ pub struct StateStore {
     /// The state that is being put in.
     key: Vec<u32>,
     /// Those that were brought and not yet looked for.
-    brought: Vec<Brought>,
-    keys: Vec<u32>,
+    brought: Batch,
     /// Some number has become too large for the format of the rows.
     is_narrow: bool,
 }
@@ -74,13 +70,12 @@ impl StateStore {
         // Number 0 is the thread that does not live yet; an empty pool has room for it.
         let _ = threads.intern(&compiled.layout.thread_template);
         Self {
-            chunks: vec![Pool::new(); compiled.layout.n_chunks()],
+            chunks: vec![Pool::new(); compiled.layout.chunks.len()],
             threads,
             rows: Rows::default(),
             index: Index::new(),
             key: Vec::new(),
-            brought: Vec::new(),
-            keys: Vec::new(),
+            brought: Batch::default(),
             is_narrow: true,
         }
     }
@@ -115,20 +110,26 @@ impl StateStore {
         self.insert_key(hash)
     }
 
-    /// Brings a state that is to be put in with others, and says how many there are now. The mark comes back with it.
+    /// As [`StateStore::insert`], for a state of which the numbers are known.
     ///
     /// # Errors
     /// Where there is no room for another number.
-    pub fn bring(&mut self, state: &State, mark: bool) -> Result<usize, Full> {
-        self.make_key(state)?;
+    pub fn insert_row(&mut self, row: &Row) -> Result<(StateId, bool), Full> {
+        self.key.clear();
+        self.key.extend_from_slice(without_zeros(row.numbers(), self.chunks.len()));
         let hash = hash_numbers(self.key.iter().copied());
-        self.keys.extend_from_slice(&self.key);
-        self.brought.push(Brought { hash, end: self.keys.len(), mark });
-        Ok(self.brought.len())
+        self.insert_key(hash)
+    }
+
+    /// Brings a state that is to be put in with others, and says how many there are now. The mark and the flag come back with
+    /// it.
+    #[inline]
+    pub fn bring(&mut self, row: &Row, mark: u32, flag: bool) -> usize {
+        self.brought.push(without_zeros(row.numbers(), self.chunks.len()), mark, flag)
     }
 
     /// Puts the states in that were brought, in their order, and calls `found` with the number of each, whether it is new, and
-    /// its mark, until that breaks; those that are left are dropped.
+    /// its mark and flag, until that breaks; those that are left are dropped.
     ///
     /// A large store does not fit into the caches of the processor. So what is needed to find the states is looked at first,
     /// for all of them: these looks do not wait for each other.
@@ -137,33 +138,19 @@ impl StateStore {
     /// Where there is no room for another number.
     pub fn insert_brought(
         &mut self,
-        mut found: impl FnMut(StateId, bool, bool) -> ControlFlow<()>,
+        mut found: impl FnMut(StateId, bool, u32, bool) -> ControlFlow<()>,
     ) -> Result<(), Full> {
-        let (brought, keys) = (std::mem::take(&mut self.brought), std::mem::take(&mut self.keys));
-        let touched = brought.iter().fold(0, |sum: u8, one| sum.wrapping_add(self.index.touch(one.hash)));
-        let candidates = brought.iter().filter_map(|one| self.index.candidate(one.hash));
+        let mut brought = std::mem::take(&mut self.brought);
+        let touched = brought.hashes().fold(0, |sum: u8, hash| sum.wrapping_add(self.index.touch(hash)));
+        let candidates = brought.hashes().filter_map(|hash| self.index.candidate(hash));
         std::hint::black_box(candidates.fold(touched, |sum, row| sum.wrapping_add(self.rows.touch(row))));
-        let mut start = 0;
-        let mut result = Ok(());
-        for one in &brought {
+        let result = brought.drain(|key, hash, mark, flag| {
             self.key.clear();
-            self.key.extend_from_slice(&keys[start..one.end]);
-            start = one.end;
-            match self.insert_key(one.hash) {
-                Ok((id, is_new)) => {
-                    if found(id, is_new, one.mark).is_break() {
-                        break;
-                    }
-                }
-                Err(full) => {
-                    result = Err(full);
-                    break;
-                }
-            }
-        }
-        (self.brought, self.keys) = (brought, keys);
-        self.brought.clear();
-        self.keys.clear();
+            self.key.extend_from_slice(key);
+            let (id, is_new) = self.insert_key(hash)?;
+            Ok(found(id, is_new, mark, flag))
+        });
+        self.brought = brought;
         result
     }
 
@@ -179,67 +166,28 @@ impl StateStore {
         let Self { rows, index, key, chunks, .. } = self;
         rows.push(key);
         let n_chunks = chunks.len();
-        index.insert(hash, id, |id| hash_row(rows.get(id), n_chunks));
+        index.insert(hash, id, |id| rows.touch(id), |id| hash_row(rows.get(id), n_chunks));
         Ok((StateId::new(id as usize), true))
     }
 
-    /// Unpacks a state. What it holds must come from this store or be detached: parts that it has already are not
-    /// unpacked again.
-    pub fn load(&self, id: StateId, state: &mut State) {
-        #[expect(clippy::cast_possible_truncation, reason = "states are numbered so")]
-        let mut row = self.rows.get(id.index() as u32);
-        for (chunk, pool) in self.chunks.iter().enumerate() {
-            let number = row.next().unwrap_or(0);
-            if state.parts[chunk] != number || state.has_changed(chunk) {
-                state.parts[chunk] = number;
-                let words = pool.get(number);
-                state.globals[chunk * CHUNK..][..words.len()].copy_from_slice(words);
-            }
-        }
-        let base = self.chunks.len();
-        let mut n_threads = 0;
-        let n_row = row.len().min(state.threads.len());
-        for thread in 0..n_row.max(state.n_threads) {
-            let number = row.next().unwrap_or(0);
-            if number != 0 {
-                n_threads = thread + 1;
-            }
-            if state.parts[base + thread] == number && !state.changed_threads.contains(thread) {
-                continue;
-            }
-            state.parts[base + thread] = number;
-            let words = self.threads.get(number);
-            if words[0] == 0 {
-                state.live.remove(thread);
-            } else {
-                state.live.insert(thread);
-            }
-            copy_words(&mut state.threads[thread], words);
-        }
-        state.n_threads = n_threads;
-        state.mark_unchanged();
+    /// Makes the numbers of a state's parts.
+    fn make_key(&mut self, state: &State) -> Result<(), Full> {
+        let Self { chunks, threads, rows, key, is_narrow, .. } = self;
+        make_key(key, state, chunks.len(), |position, words| {
+            let number = chunks.get_mut(position).unwrap_or(threads).intern(words)?;
+            *is_narrow |= !rows.has_room(position, number);
+            Ok(number)
+        })
     }
 
-    /// Makes the numbers of a state's parts, without zeros for threads at the end.
-    fn make_key(&mut self, state: &State) -> Result<(), Full> {
+    /// The parts and the states, to be put into a store for several workers.
+    pub(crate) fn contents(
+        &self,
+    ) -> (&[Pool], &Pool, impl Iterator<Item = impl Iterator<Item = u32> + use<'_>>) {
         let n_chunks = self.chunks.len();
-        self.key.clear();
-        self.key.extend_from_slice(&state.parts[..n_chunks + state.n_threads]);
-        for chunk in state.changed_chunks() {
-            let words = &state.globals[chunk * CHUNK..];
-            let number = self.chunks[chunk].intern(&words[..words.len().min(CHUNK)])?;
-            self.is_narrow |= !self.rows.has_room(chunk, number);
-            self.key[chunk] = number;
-        }
-        for thread in state.changed_threads.iter().take_while(|&thread| thread < state.n_threads) {
-            let number = self.threads.intern(&state.threads[thread])?;
-            self.is_narrow |= !self.rows.has_room(n_chunks + thread, number);
-            self.key[n_chunks + thread] = number;
-        }
-        while self.key.len() > n_chunks && self.key.last() == Some(&0) {
-            self.key.pop();
-        }
-        Ok(())
+        #[expect(clippy::cast_possible_truncation, reason = "states are numbered so")]
+        let rows = (0..self.len()).map(move |row| trimmed(self.rows.get(row as u32), n_chunks));
+        (&self.chunks, &self.threads, rows)
     }
 
     /// Gives the rows to come room for what there is.
@@ -253,13 +201,44 @@ impl StateStore {
     }
 }
 
+impl States for StateStore {
+    fn load(&self, id: StateId, state: &mut State) {
+        #[expect(clippy::cast_possible_truncation, reason = "states are numbered so")]
+        let row = self.rows.get(id.index() as u32);
+        unpack(row, state, self.chunks.len(), |position, number, room| self.words(position, number, room));
+    }
+}
+
+impl PartStore for StateStore {
+    fn number(&mut self, state: &mut State) -> Result<(), Full> {
+        let Self { chunks, threads, rows, is_narrow, .. } = self;
+        number(state, |position, words| {
+            let number = chunks.get_mut(position).unwrap_or(threads).intern(words)?;
+            *is_narrow |= !rows.has_room(position, number);
+            Ok(number)
+        })
+    }
+
+    fn words(&self, part: usize, number: u32, room: &mut Vec<i64>) {
+        self.chunks.get(part).unwrap_or(&self.threads).get(number, room);
+    }
+
+    #[inline]
+    fn word(&self, part: usize, number: u32, at: usize) -> i64 {
+        self.chunks.get(part).unwrap_or(&self.threads).word(number, at)
+    }
+
+    fn load_row(&self, id: StateId, row: &mut Row) {
+        #[expect(clippy::cast_possible_truncation, reason = "states are numbered so")]
+        row.set(self.rows.get(id.index() as u32));
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+}
+
 /// The hash of a row, without zeros for threads at the end.
 fn hash_row(row: impl Iterator<Item = u32> + Clone, n_chunks: usize) -> u64 {
-    let n_numbers = row
-        .clone()
-        .enumerate()
-        .filter(|(at, number)| *at < n_chunks || *number != 0)
-        .last()
-        .map_or(0, |(at, _)| at + 1);
-    hash_numbers(row.take(n_numbers))
+    hash_numbers(trimmed(row, n_chunks))
 }

@@ -13,11 +13,11 @@ use crate::plan::Places;
 /// [`Stubborn`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proviso {
-    /// Some state that a chosen step leads to is *later*, where a search expands each state once and "later" means that
-    /// it is not expanded yet. Enough for what finite runs decide.
+    /// Some state that a chosen step leads to is *later*, where "later" means that a number is larger which every state keeps
+    /// from when it is found. Enough for what finite runs decide.
     SomeLater,
-    /// All states that chosen steps lead to are later, where "later" means that a number is larger which every state
-    /// keeps from when it is found. Then every cycle has a state of which all steps are explored.
+    /// All states that chosen steps lead to are later, in the same sense. Then every cycle has a state of which all steps are
+    /// explored.
     AllLater,
 }
 
@@ -73,9 +73,10 @@ pub enum Proviso {
 /// with an explored step, fires the same transitions, and passes through the same values of what is observed,
 /// repetitions aside (3); the rest of it starts in the next state, where the argument is repeated.
 ///
-/// A step of σ must be put off only finitely often. *Finite runs, some later:* take as α a step to a state that is expanded
-/// later. Then σ, if it has a step of a member, becomes shorter, or it stays as it is and begins in a state that is expanded
-/// later; there are finitely many states, and in the last one that is expanded all steps are explored. *Infinite runs, all
+/// A step of σ must be put off only finitely often. *Finite runs, some later:* take as α a step to a state with a larger
+/// number. Then σ, if it has a step of a member, becomes shorter, or it stays as it is and begins in a state with a larger number;
+/// there are finitely many states, and in the one with the largest number all steps are explored. Numbers do not change, and
+/// each state is expanded once: in which order, and by which of several workers, does not matter. *Infinite runs, all
 /// later:* if a step were put off forever, only chosen steps would be taken from some state on, each to a state with a
 /// larger number than the one before. There are finitely many states.
 ///

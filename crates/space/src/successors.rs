@@ -7,6 +7,8 @@ use pdnet_net::{Effect, Firing, Place, Transition};
 
 use crate::code::{Operand, Reg};
 use crate::layout::{Cells, Home, Layout, word_place};
+use crate::memo::{Memo, Trail};
+use crate::parts::Row;
 use crate::plan::Plans;
 use crate::sequence::Sequence;
 use crate::transition::{Binding, Key, Member, Part, Prefix, Rule};
@@ -36,7 +38,8 @@ pub struct Step<'a> {
     pub inner: &'a [Transition],
     /// The sequence had no end and was cut off, so that there is no next state.
     pub is_cut: bool,
-    binding: &'a [i64],
+    /// Nothing where the step was remembered.
+    pub(crate) binding: Option<&'a [i64]>,
 }
 
 impl Step<'_> {
@@ -56,10 +59,12 @@ impl Step<'_> {
         movers
     }
 
-    /// The binding element in the interpreter's form, for a trace.
+    /// The binding element in the interpreter's form, for a trace; nothing for a step of
+    /// [`Successors::for_each_remembered`].
     #[must_use]
-    pub fn firing(&self) -> Firing {
-        Firing { transition: self.transition, binding: self.binding.to_vec() }
+    pub fn firing(&self) -> Option<Firing> {
+        let binding = self.binding?.to_vec();
+        Some(Firing { transition: self.transition, binding })
     }
 }
 
@@ -85,12 +90,22 @@ pub struct Successors<'c> {
     /// The state after the only step, in [`Successors::advance`].
     pub(crate) ahead: Option<State>,
     /// Some firing was shown.
-    has_shown: bool,
+    pub(crate) has_shown: bool,
     /// The steps of some threads were left out of the last expansion.
-    is_partial: bool,
+    pub(crate) is_partial: bool,
     /// For what comes at once after a step.
     pub(crate) inner: Option<Box<Self>>,
     pub(crate) sequence: Sequence,
+    /// What was touched, for those who remember steps.
+    pub(crate) touched: Trail,
+    pub(crate) memo: Memo,
+    /// The state that was gone to by the numbers of its parts, and the one after a step.
+    pub(crate) row: Row,
+    pub(crate) next_row: Row,
+    /// It is the current state.
+    pub(crate) is_unpacked: bool,
+    /// The generator is ready to find steps of it.
+    pub(crate) is_started: bool,
 }
 
 impl<'c> Successors<'c> {
@@ -111,6 +126,12 @@ impl<'c> Successors<'c> {
             is_partial: false,
             inner: None,
             sequence: Sequence::default(),
+            touched: Trail::default(),
+            memo: Memo::default(),
+            row: Row::default(),
+            next_row: Row::default(),
+            is_unpacked: false,
+            is_started: false,
         }
     }
 
@@ -160,7 +181,14 @@ impl<'c> Successors<'c> {
         }
         self.next.copy_from(&self.current);
         self.error = None;
+        self.has_shown = false;
+        self.is_partial = false;
         let _ = self.expand(stubborn, &mut |step, state| visit(step, state).into());
+        self.result()
+    }
+
+    /// What came in between, if anything.
+    pub(crate) fn result(&self) -> Result<(), Unsupported> {
         match self.error {
             None => Ok(()),
             Some(text) => Err(Unsupported(text.to_owned())),
@@ -183,8 +211,6 @@ impl<'c> Successors<'c> {
     ) -> ControlFlow<()> {
         let mut movable = self.movable();
         let all = movable;
-        self.has_shown = false;
-        self.is_partial = false;
         if let Some(stubborn) = stubborn
             && movable.len() > 1
             && self.expand_first(stubborn, &mut movable, visit)?
@@ -254,6 +280,7 @@ impl<'c> Successors<'c> {
                     for &transition in transitions {
                         (self.registers[0], self.registers[1], self.base) = (thread as i64, depth, base);
                         let rule = &compiled.transitions[transition];
+                        self.touched.add(thread, rule);
                         self.bind(transition, rule, 0, &mut |this: &mut Self, transition, rule: &Rule| {
                             is_bound = true;
                             found(this, transition, rule)
@@ -289,7 +316,9 @@ impl<'c> Successors<'c> {
                     self.registers[0] = thread as i64;
                     self.registers[1] = depth;
                     self.base = base;
-                    self.bind(transition, &compiled.transitions[transition], 0, found)?;
+                    let rule = &compiled.transitions[transition];
+                    self.touched.add(thread, rule);
+                    self.bind(transition, rule, 0, found)?;
                 }
                 base += compiled.layout.frame_words[place] as usize;
             }
@@ -346,8 +375,8 @@ impl<'c> Successors<'c> {
                         Some(Part::Bind(_)) | None => 0,
                     };
                     let thread = self.value(*thread);
-                    let bit = self.compiled.layout.thread_bit(thread).unwrap_or(0);
-                    if !(0..i64::from(*rows)).contains(&row) || self.set(*offset, row) & bit == 0 {
+                    let member = self.compiled.layout.member((*offset, *rows), row, thread);
+                    if member.is_none_or(|(word, bit)| self.current.globals[word] & bit == 0) {
                         return ControlFlow::Continue(());
                     }
                 }
@@ -430,17 +459,16 @@ impl<'c> Successors<'c> {
         member: &Member<Part>,
         found: &mut impl FnMut(&mut Self, Transition, &Rule) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        for row in 0..i64::from(member.rows) {
+        for row in 0..member.rows {
             match member.row {
                 None => {}
-                Some(Part::Bind(var)) => self.registers[var as usize] = row,
-                Some(Part::Is(wanted)) if self.value(wanted) != row => continue,
+                Some(Part::Bind(var)) => self.registers[var as usize] = i64::from(row),
+                Some(Part::Is(wanted)) if self.value(wanted) != i64::from(row) => continue,
                 Some(Part::Is(_)) => {}
             }
-            let mut members = self.set(member.offset, row).cast_unsigned();
-            while members != 0 {
-                let thread = i64::from(members.trailing_zeros());
-                members &= members - 1;
+            let members = self.compiled.layout.set(member.offset, row as usize, &self.current.globals);
+            for thread in members.iter() {
+                let thread = thread as i64;
                 match member.thread {
                     Part::Bind(var) => self.registers[var as usize] = thread,
                     Part::Is(wanted) if self.value(wanted) != thread => continue,
@@ -450,15 +478,6 @@ impl<'c> Successors<'c> {
             }
         }
         ControlFlow::Continue(())
-    }
-
-    #[expect(
-        clippy::cast_sign_loss,
-        clippy::cast_possible_truncation,
-        reason = "the row was looked at before"
-    )]
-    fn set(&self, offset: usize, row: i64) -> i64 {
-        self.current.globals[offset + row as usize]
     }
 
     /// The value of a cell of the current state.
@@ -511,8 +530,8 @@ impl<'c> Successors<'c> {
             Prefix::Count { offset } => self.current.globals[offset] != 0,
             Prefix::Sets { offset, rows, row, thread } => {
                 let (row, thread) = (self.optional(row), self.optional(thread));
-                let mask = mask(&compiled.layout, thread);
-                selected_rows(rows, row).any(|row| self.current.globals[offset + row] & mask != 0)
+                let mut words = compiled.layout.members((offset, rows), row, thread);
+                words.any(|(word, bits)| self.current.globals[word] & bits != 0)
             }
             Prefix::Frames { place, thread, depth } => {
                 let (thread, depth) = (self.optional(thread), self.optional(depth));
@@ -528,43 +547,51 @@ impl<'c> Successors<'c> {
         rule: &Rule,
         visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "set by expand")]
-        let thread = self.registers[0] as u32;
-        self.has_shown = true;
-        let mut outcome = match rule.effect {
-            Effect::Prune => Outcome::Pruned,
-            Effect::None | Effect::EndThread | Effect::EndProcess => {
-                if let Err(text) = self.fire(rule) {
-                    self.error = Some(text);
-                    return ControlFlow::Break(());
-                }
-                Outcome::State
-            }
-        };
-        let is_fired = outcome == Outcome::State;
-        if is_fired && self.compiled.has_sequels() {
-            outcome = match self.settle(thread as usize) {
-                Ok(outcome) => outcome,
-                Err(text) => {
-                    self.error = Some(text);
-                    return ControlFlow::Break(());
-                }
-            };
-        }
+        let outcome = self.take(rule)?;
+        self.show_taken(transition, rule, outcome, visit)
+    }
+
+    /// Shows what was fired, and goes back.
+    pub(crate) fn show_taken(
+        &mut self,
+        transition: Transition,
+        rule: &Rule,
+        outcome: Outcome,
+        visit: &mut impl FnMut(&Step<'_>, &State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let partner = self.optional(rule.partner).and_then(|partner| u32::try_from(partner).ok());
-        let (inner, is_cut) = match is_fired {
-            true => (self.sequence.transitions.as_slice(), self.sequence.is_cut),
-            false => (&[][..], false),
-        };
-        let binding = &self.registers[..rule.n_vars];
-        let partner = partner.filter(|&partner| partner != thread);
-        let step = Step { thread, transition, outcome, partner, inner, is_cut, binding };
+        let step = self.sequence.step(transition, rule, outcome, &self.registers, partner);
         let shown = if outcome == Outcome::State { &self.next } else { &self.current };
         let flow = visit(&step, shown);
-        if is_fired {
-            self.next.restore(&self.current);
-        }
+        self.next.restore(&self.current);
         flow
+    }
+
+    /// Fires what is bound, with all that comes at once after it. Breaks where there is no room for what it does.
+    pub(crate) fn take(&mut self, rule: &Rule) -> ControlFlow<(), Outcome> {
+        self.has_shown = true;
+        self.sequence.start();
+        let result = match rule.effect {
+            Effect::Prune => Ok(Outcome::Pruned),
+            Effect::None | Effect::EndThread | Effect::EndProcess => {
+                self.fire(rule).and_then(|()| match self.compiled.has_sequels() {
+                    #[expect(
+                        clippy::cast_sign_loss,
+                        clippy::cast_possible_truncation,
+                        reason = "set by expand"
+                    )]
+                    true => self.settle(self.registers[0] as usize),
+                    false => Ok(Outcome::State),
+                })
+            }
+        };
+        match result {
+            Ok(outcome) => ControlFlow::Continue(outcome),
+            Err(text) => {
+                self.error = Some(text);
+                ControlFlow::Break(())
+            }
+        }
     }
 }
 
@@ -594,20 +621,6 @@ impl From<()> for Flow {
 impl From<ControlFlow<()>> for Flow {
     fn from(control: ControlFlow<()>) -> Self {
         Self { control, is_later: true }
-    }
-}
-
-/// The bits of the threads that a prefix allows.
-pub(crate) fn mask(layout: &Layout, thread: Option<i64>) -> i64 {
-    thread.map_or(-1, |thread| layout.thread_bit(thread).unwrap_or(0))
-}
-
-/// The rows that a prefix allows.
-pub(crate) fn selected_rows(rows: u32, row: Option<i64>) -> std::ops::Range<usize> {
-    match row.map(|row| u32::try_from(row).ok().filter(|&row| row < rows)) {
-        None => 0..rows as usize,
-        Some(None) => 0..0,
-        Some(Some(row)) => row as usize..row as usize + 1,
     }
 }
 

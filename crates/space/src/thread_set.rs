@@ -11,6 +11,8 @@ pub struct ThreadSet([u64; N_WORDS]);
 impl ThreadSet {
     /// So many threads there may be. The number above is free, for those who need one that is no thread.
     pub const MAX: u32 = 255;
+    /// How many words a set has.
+    pub(crate) const WORDS: usize = N_WORDS;
     /// No thread.
     pub const NONE: Self = Self([0; N_WORDS]);
     /// Every thread.

@@ -1,13 +1,17 @@
 //! Transitions, compiled: first the steps that bind their variables, then what firing them changes.
 
+use std::sync::Arc;
+
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{ArcData, Domain, Effect, Expr, Function, Net, Pattern, Place, Transition, TransitionData};
 
+use crate::chunks::Chunks;
 use crate::code::{self, Code, Operand, Reg, reg};
 use crate::common::{Group, groups, repeated};
 use crate::layout::{Cells, Home, Layout, Slot, no_room, word_place};
 use crate::priority::Priorities;
 use crate::schedule::{conjuncts, schedule};
+use crate::touch::Touched;
 use crate::{State, ThreadSet, Unsupported};
 
 /// A net that is ready to run.
@@ -20,6 +24,11 @@ pub struct Compiled {
     pub(crate) from: IndexVec<Place, Vec<Transition>>,
     /// The same by priority, where there are priorities.
     pub(crate) priorities: Option<Priorities>,
+    /// The chunks of the globals that decide what comes at once after a step.
+    pub(crate) sequel_chunks: u64,
+    /// In which chunk, and where there, it is said who is in an atomic section, and whether the process has ended.
+    pub(crate) atomic_at: Option<(usize, usize)>,
+    pub(crate) ended_at: Option<(usize, usize)>,
     initial: State,
 }
 
@@ -39,6 +48,10 @@ pub(crate) struct Rule {
     /// The thread of a frame that is taken beside the moving one, where it may be another.
     pub(crate) partner: Option<Operand>,
     pub(crate) n_vars: usize,
+    /// The chunks of the globals that it can look at or change.
+    pub(crate) chunks: u64,
+    /// Whether it can look at or change anything of other threads.
+    pub(crate) touches_others: bool,
 }
 
 /// One part of a token that an arc asks for.
@@ -144,13 +157,12 @@ impl Compiled {
     /// # Errors
     /// Where the net has something that states have no room for; see [`Layout`].
     pub fn new(net: &Net) -> Result<Self, Unsupported> {
-        let layout = Layout::new(net)?;
-        let initial = layout.initial(net)?;
+        let mut layout = Layout::new(net)?;
         let n_vars = net.transitions.iter().map(|data| n_registers(net, data)).max().unwrap_or(0);
         let n_temps = net.transitions.iter().flat_map(exprs).map(code::depth).max().unwrap_or(0);
         let code = Code::new(n_vars, n_temps);
         let mut compiler = Compiler { net, layout: &layout, code, owner: None };
-        let mut transitions = IndexVec::new();
+        let mut transitions: IndexVec<Transition, Rule> = IndexVec::new();
         let mut from = IndexVec::filled(Vec::new(), net.places.len());
         for (transition, data) in net.transitions.iter_enumerated() {
             let (source, rule) = compiler.lower_transition(data).map_err(|Unsupported(text)| {
@@ -160,8 +172,30 @@ impl Compiled {
             from[source].push(transition);
         }
         let code = compiler.code;
+        let touched: IndexVec<Transition, Touched> =
+            transitions.iter().map(|rule| Touched::new(&layout, &code, rule)).collect();
+        let ranges = touched.iter().flat_map(|touched| touched.words.iter().cloned());
+        let chunks = Chunks::new(layout.globals.len(), ranges);
+        for (rule, touched) in transitions.iter_mut().zip(&touched) {
+            rule.chunks = touched.words.iter().fold(0, |bits, words| bits | chunks.bits(words.clone()));
+            rule.touches_others = touched.others;
+            rule.chunks |= match rule.effect {
+                Effect::None | Effect::Prune => 0,
+                // The process may end with its last thread.
+                Effect::EndThread | Effect::EndProcess => {
+                    let done = layout.done.map_or(0..0, |done| done..done + layout.set_words());
+                    chunks.bits(done) | layout.ended.map_or(0, |ended| chunks.bit(ended))
+                }
+            };
+        }
+        let cells = [layout.atomic, layout.yielding, layout.indivisible, layout.ended];
+        let sequel_chunks = cells.into_iter().flatten().fold(0, |bits, word| bits | chunks.bit(word));
+        let atomic_at = layout.atomic.map(|word| chunks.place(word));
+        let ended_at = layout.ended.map(|word| chunks.place(word));
+        layout.chunks = Arc::new(chunks);
+        let initial = layout.initial(net)?;
         let priorities = Priorities::new(net, &from);
-        Ok(Self { layout, code, transitions, from, priorities, initial })
+        Ok(Self { layout, code, transitions, from, priorities, sequel_chunks, atomic_at, ended_at, initial })
     }
 
     /// The initial state.
@@ -185,6 +219,12 @@ impl Compiled {
     #[inline]
     pub fn is_in_section(&self, state: &State) -> bool {
         self.layout.atomic.is_some_and(|offset| state.globals[offset] != 0)
+    }
+
+    /// Where each place lives in a state.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// The greatest number of threads.
@@ -288,6 +328,8 @@ impl Compiler<'_> {
             effect: data.action.effect(),
             partner: None,
             n_vars: data.vars.len(),
+            chunks: 0,
+            touches_others: true,
         };
         for (var, var_data) in data.vars.iter_enumerated() {
             if let Some(domain) = &var_data.choice {

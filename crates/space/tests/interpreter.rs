@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use pdnet_base::{Idx as _, Rng};
-use pdnet_net::{Expr, Firing, Interpreter, Marking, Net, PlaceForm, Successor, verify_net};
-use pdnet_space::{Atoms, Compiled, Outcome, Races, StateId, StateStore, Successors, Unsupported};
+use pdnet_net::{Expr, Firing, Interpreter, Marking, Net, PlaceForm, Successor, Transition, verify_net};
+use pdnet_space::{
+    Atoms, Compiled, Outcome, Races, StateId, StateStore, States as _, Step, Successors, Unsupported,
+};
 
 #[path = "nets/mod.rs"]
 mod nets;
@@ -18,6 +20,7 @@ fn compare(net: &Net, max: usize) -> Result<(usize, usize), Unsupported> {
     let compiled = Compiled::new(net)?;
     let mut store = StateStore::new(&compiled);
     let mut successors = Successors::new(&compiled);
+    let mut remembering = Successors::new(&compiled);
     let mut of_marking: BTreeMap<Marking, StateId> = BTreeMap::new();
     let mut markings: Vec<Marking> = vec![interpreter.initial()];
     let (initial, _) = store.insert(&compiled.initial()).unwrap();
@@ -32,15 +35,24 @@ fn compare(net: &Net, max: usize) -> Result<(usize, usize), Unsupported> {
         let marking = markings[at].clone();
         store.load(StateId::new(at), successors.current_mut());
         assert_eq!(compiled.has_ended(successors.current()), interpreter.ended(&marking));
-        let mut found: Vec<(Firing, Option<StateId>)> = Vec::new();
+        let (mut found, mut steps): (Vec<(Firing, Option<StateId>)>, Vec<_>) = (Vec::new(), Vec::new());
         successors.for_each(|step, next| {
             let id = match step.outcome {
                 Outcome::State => Some(store.insert(next).unwrap().0),
                 Outcome::Pruned => None,
             };
-            assert_eq!(i64::from(step.thread), step.firing().thread());
-            found.push((step.firing(), id));
+            let firing = step.firing().unwrap();
+            assert_eq!(i64::from(step.thread), firing.thread());
+            found.push((firing, id));
+            steps.push(described(step, id));
         })?;
+        let mut remembered = Vec::new();
+        remembering.load_row(&store, StateId::new(at));
+        remembering.for_each_remembered(&mut store, |store, step, next| {
+            let id = (step.outcome == Outcome::State).then(|| store.insert_row(next).unwrap().0);
+            remembered.push(described(step, id));
+        })?;
+        assert_eq!(remembered, steps, "remembered steps of s{at}:\n{net}");
         let is_deadlock = found.is_empty() && !interpreter.ended(&marking);
         for (some, compiled_atoms) in atoms.chunks(64).zip(&mut compiled_atoms) {
             let letter = compiled_atoms.letter(&compiled, successors.current(), is_deadlock);
@@ -80,6 +92,14 @@ fn compare(net: &Net, max: usize) -> Result<(usize, usize), Unsupported> {
     }
     assert_eq!(store.len(), of_marking.len());
     Ok((at, n_racy))
+}
+
+/// All that can be said of a step, beside its binding.
+fn described(
+    step: &Step<'_>,
+    id: Option<StateId>,
+) -> (u32, Vec<Transition>, Option<u32>, bool, Option<StateId>) {
+    (step.thread, step.transitions().collect(), step.partner, step.is_cut, id)
 }
 
 /// Makes variables memory, and steps atomic operations, by these percentages.

@@ -398,6 +398,7 @@ fn is_due(caveats: &Caveats, reason: &StopReason) -> bool {
         | StopReason::Memory { .. }
         | StopReason::States(_)
         | StopReason::Preemptions(_)
+        | StopReason::Omissions { .. }
         | StopReason::Interrupted
         | StopReason::Unsupported(_) => false,
     }

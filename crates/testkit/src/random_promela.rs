@@ -1,8 +1,9 @@
-//! Random Promela models: processes with channels of all kinds, atomic sequences, `else`, `timeout` and `unless`, and
-//! formulas about them in SPIN's spelling.
+//! Random Promela models: processes with channels of all kinds, atomic sequences, `else`, `timeout` and `unless`, that look
+//! at each other's labels and local variables, and formulas about them in SPIN's spelling.
 //!
 //! The models stay within what SPIN accepts without a complaint: no `else` beside a send or a receive, nothing that
-//! blocks inside of a `d_step`. Values are kept small, so that most models have few states.
+//! blocks inside of a `d_step`, no label of another process there, and none of its variables in a condition. A number of a process belongs to one of
+//! the proctype that is named, or to none. Values are kept small, so that most models have few states.
 
 use std::fmt::Write as _;
 
@@ -37,8 +38,18 @@ pub fn random_promela(rng: &mut Rng, config: &PromelaConfig) -> String {
         unless: rng.chance(10),
         run: rng.chance(20),
         messages: rng.chance(20),
+        remote: rng.chance(30),
     };
-    let mut writer = Writer { rng, config, features, text: String::new(), n_left: 0, in_loop: false };
+    let mut writer = Writer {
+        rng,
+        config,
+        features,
+        text: String::new(),
+        n_left: 0,
+        in_loop: false,
+        in_d_step: false,
+        known: Vec::new(),
+    };
     writer.model(n_processes);
     writer.text
 }
@@ -81,6 +92,16 @@ struct Features {
     unless: bool,
     run: bool,
     messages: bool,
+    remote: bool,
+}
+
+/// A proctype that others can look into.
+struct Known {
+    name: String,
+    /// Numbers that its processes may have, and nobody else's.
+    numbers: Vec<usize>,
+    /// Its labels that stand up to here.
+    labels: Vec<String>,
 }
 
 struct Writer<'a> {
@@ -91,6 +112,9 @@ struct Writer<'a> {
     /// How many statements the process may still have.
     n_left: usize,
     in_loop: bool,
+    in_d_step: bool,
+    /// The proctypes up to here, the present one last.
+    known: Vec<Known>,
 }
 
 /// Where a statement stands.
@@ -125,17 +149,25 @@ impl Writer<'_> {
         if self.features.messages {
             self.text += "chan m = [1] of { mtype, byte };\n";
         }
+        let has_two = n_processes < 3 && self.rng.chance(30);
+        let n_active = n_processes + usize::from(has_two);
         if self.features.run {
-            self.process("proctype child(byte n)", "child");
+            self.process("proctype child(byte n)", "child", (n_active..n_active + 2).collect());
         }
+        let mut next = 0;
         for number in 0..n_processes {
-            let copies = if number == 0 && n_processes < 3 && self.rng.chance(30) { "[2] " } else { "" };
+            let copies = if number == 0 && has_two { "[2] " } else { "" };
             let name = format!("p{number}");
-            self.process(&format!("active {copies}proctype {name}()"), &name);
+            let n_copies = if copies.is_empty() { 1 } else { 2 };
+            // A number of a process that has ended may be given to a child.
+            let numbers = if self.features.run { Vec::new() } else { (next..next + n_copies).collect() };
+            self.process(&format!("active {copies}proctype {name}()"), &name, numbers);
+            next += n_copies;
         }
     }
 
-    fn process(&mut self, head: &str, name: &str) {
+    fn process(&mut self, head: &str, name: &str, numbers: Vec<usize>) {
+        self.known.push(Known { name: name.to_owned(), numbers, labels: Vec::new() });
         let _ = writeln!(self.text, "{head}\n{{");
         self.text += "\tbyte i;\n\tbyte k = 1;\n";
         self.n_left = self.config.size;
@@ -149,7 +181,20 @@ impl Writer<'_> {
         }
         let count = 1 + self.rng.below(self.config.size);
         self.in_loop = false;
-        self.sequence(inside, count, name);
+        if self.features.remote {
+            for number in 0..count {
+                if self.rng.chance(40) {
+                    let label = format!("at{number}");
+                    let _ = writeln!(self.text, "{label}:");
+                    self.statement(inside, name);
+                    self.known.last_mut().expect("the present proctype").labels.push(label);
+                } else {
+                    self.statement(inside, name);
+                }
+            }
+        } else {
+            self.sequence(inside, count, name);
+        }
         if let Some(label) = label.filter(|_| self.rng.chance(60)) {
             self.line(inside, &format!("goto {label}"));
         } else {
@@ -220,6 +265,7 @@ impl Writer<'_> {
         // A loop before it must not end with a jump into it.
         self.line(inside, "skip");
         self.open(inside, "d_step {");
+        self.in_d_step = true;
         let deeper = inside.deeper();
         if self.rng.chance(50) {
             let text = self.condition();
@@ -234,6 +280,7 @@ impl Writer<'_> {
             let (then, otherwise) = (self.assignment(process), self.assignment(process));
             self.line(deeper, &format!("if :: {condition} -> {then} :: else -> {otherwise} fi"));
         }
+        self.in_d_step = false;
         self.open(inside, "};");
     }
 
@@ -301,8 +348,30 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether a process is at a label, or the value of a local variable of a process; the second is from 0 to 2.
+    fn look(&mut self) -> Option<(String, String)> {
+        if !self.features.remote || !self.rng.chance(50) {
+            return None;
+        }
+        let known = &self.known[self.rng.below(self.known.len())];
+        let mut who = known.name.clone();
+        if !known.numbers.is_empty() && self.rng.chance(70) {
+            let _ = write!(who, "[{}]", self.rng.pick(&known.numbers));
+        } else if self.rng.chance(10) {
+            // Nobody.
+            who += "[9]";
+        }
+        let label = (!known.labels.is_empty()).then(|| format!("{who}@{}", self.rng.pick(&known.labels)));
+        let variable = format!("{who}:{}", self.rng.pick(&["i", "k"]));
+        Some((label.unwrap_or_else(|| format!("{variable} == 1")), variable))
+    }
+
     /// A value from 0 to 2.
     fn value(&mut self, process: &str) -> String {
+        if let Some((label, variable)) = self.look() {
+            let names_label = !self.in_d_step && self.rng.chance(50);
+            return if names_label { format!("({label} -> 2 : k) % 3") } else { variable };
+        }
         match self.rng.below(9) {
             0 => "0".to_owned(),
             1 => "1".to_owned(),
@@ -336,6 +405,16 @@ impl Writer<'_> {
     /// A condition without channels.
     fn plain_condition(&mut self) -> String {
         let value = self.rng.below(3);
+        if !self.in_d_step
+            && let Some((label, variable)) = self.look()
+        {
+            return match self.rng.below(4) {
+                0 => format!("({variable} == {value})"),
+                1 => format!("(!({label}))"),
+                2 => format!("({label} && x != {value})"),
+                _ => format!("({label})"),
+            };
+        }
         match self.rng.below(8) {
             0 => format!("(x == {value})"),
             1 => format!("(y < {value})"),

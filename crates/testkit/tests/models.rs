@@ -8,7 +8,7 @@ use pdnet_base::{Idx as _, Rng};
 use pdnet_check::{
     AtomData, Engine, Fairness, Limits, Observer, Outcome, Property, PropertyKind, Request, Silent, Verdict,
 };
-use pdnet_explicit::Explicit;
+use pdnet_explicit::{Crew, Explicit};
 use pdnet_front_promela::{LowerOptions, Lowered, load_text, lower, parse_formula};
 use pdnet_logic::Ltl;
 use pdnet_net::{Action, Expr, Net, verify_net};
@@ -23,7 +23,7 @@ const N_SPIN_MODELS: usize = 4;
 /// Models with more markings are passed over.
 const LIMIT: usize = 1500;
 
-const PLAIN: Explicit = Explicit { stubborn: false, forget: false, through_sections: false };
+const PLAIN: Explicit = Explicit::PLAIN;
 const STUBBORN: Explicit = Explicit { stubborn: true, ..PLAIN };
 
 fn number_from(variable: &str, default: usize) -> usize {
@@ -172,10 +172,13 @@ fn compare_engines(
     fairness: Fairness,
     context: impl Fn() -> String,
 ) -> (usize, usize) {
-    let engines: [&dyn Engine; 6] = [
+    let crew = Crew { workers: 2, from_states: 2 };
+    let engines: [&dyn Engine; 8] = [
         &PLAIN,
         &STUBBORN,
         &Explicit::default(),
+        &Explicit { crew, ..PLAIN },
+        &Explicit { crew, ..Explicit::default() },
         &Reduced { slices: true, merges: false },
         &Reduced { slices: false, merges: true },
         &Reduced { slices: true, merges: true },
@@ -315,6 +318,36 @@ const STUBBORN_TRAPS: &[(&str, &str, &str)] = &[
         "[] (x != 1)",
     ),
     (
+        "a question for a message that another process may take",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte k; k = 1; q!1 }
+        active proctype r() { byte i; q?i }
+        active proctype s() { byte k; k = 1; nempty(q); assert(false) }",
+        "[] (x == 0)",
+    ),
+    (
+        "a question for room that another process may take",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { q!1 }
+        active proctype s() { byte k; k = 1; k = 2; nfull(q); x = 1 }
+        active proctype r() { byte k; k = 1; (x == 1); assert(false) }",
+        "[] (x != 1)",
+    ),
+    (
+        "a question of who receives, and of who sends, which the other makes true",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { do :: nfull(q) -> q!1; x = 1 - x od }
+        active proctype r() { byte i; do :: nempty(q) -> q?i; assert(x != 1) od }",
+        "[] (x != 1)",
+    ),
+    (
+        "questions for a message and for room in one condition",
+        "chan q = [1] of { byte }; chan u = [1] of { byte }; byte x;
+        active proctype p() { q!1; u!2 }
+        active proctype r() { byte i; if :: (nempty(q) && nfull(u)) -> assert(false) :: q?i -> x = 1 fi }",
+        "[] (x != 1)",
+    ),
+    (
         "an `else` beside a receive",
         "chan q = [1] of { byte }; byte x;
         active proctype p() { byte k; k = 1; q!1 }
@@ -406,6 +439,55 @@ const STUBBORN_TRAPS: &[(&str, &str, &str)] = &[
         "chan q = [1] of { byte }; byte x; byte y;
         active proctype p() { q!1; x = 1 } active proctype s() { byte i; q?i; y = 1 }",
         "[] (x == 1 || y == 0)",
+    ),
+    (
+        "a local variable that another process looks at between two local steps",
+        "byte x;
+        active proctype p() { byte k; k = 1; k = 2; x = 1 }
+        active proctype s() { byte j; j = 1; assert(p:k != 1) }",
+        "[] (x == 0)",
+    ),
+    (
+        "a label that another process looks at",
+        "byte x;
+        active proctype p() { byte k; k = 1; L: k = 2; k = 3 }
+        active proctype s() { byte j; j = 1; if :: p[0]@L -> x = 1 :: else -> x = 2 fi }",
+        "[] (x != 1)",
+    ),
+    (
+        "a process that waits at its label until it was seen there",
+        "byte x;
+        active proctype p() { byte k; k = 1; L: (x == 1); k = 3 }
+        active proctype s() { byte j; j = 1; p@L; x = 1; !p@L; assert(false) }",
+        "<> (x == 1)",
+    ),
+    (
+        "a value that nobody but the other process reads any more",
+        "byte x;
+        active proctype p() { byte k; k = 2; x = 1 }
+        active proctype s() { byte j; x == 1; assert(p:k == 2); j = p:k; x = j }",
+        "<> (x == 2)",
+    ),
+    (
+        "which process is the first one changes with who is started",
+        "byte x;
+        proctype p(byte n) { byte k; L: k = n; M: k = 0 }
+        active proctype s() { run p(1); run p(2) }
+        active proctype t() { byte j; j = 1; p@M; x = p:k; assert(x != 1) }",
+        "[] (x != 2)",
+    ),
+    (
+        "a process that looks at another is not alone with its locals",
+        "byte x;
+        active [2] proctype p() { byte k; k = 1 + _pid; L: if :: p[1 - _pid]:k == 0 -> x = 1 :: p[1 - _pid]@L -> x = 2 :: else fi }",
+        "[] (x != 2)",
+    ),
+    (
+        "`provided` that looks at a label",
+        "byte x;
+        active proctype p() { byte k; k = 1; L: k = 2; k = 3 }
+        active proctype s() provided (p@L) { byte j; j = 1; j = 2; x = j }",
+        "[] (x != 2)",
     ),
 ];
 
@@ -509,6 +591,42 @@ const TRAPS: &[(&str, &str)] = &[
         active proctype p() { byte k; byte m; k = 3; d_step { if :: m = 1; k = 2 :: m = 5 fi; x = k + m } }
         active proctype q() { byte k; k = 1; k = 2; x = k }",
         "[] (x != 8)",
+    ),
+    // Another process sees the label between two steps that nobody else could tell apart.
+    (
+        "byte x;
+        active proctype p() { byte k; k = 1; L: k = 2; k = 3 }
+        active proctype q() { byte j; j = 1; j = 2; if :: p@L -> x = 1 :: else fi }",
+        "[] (x != 1)",
+    ),
+    // The same of a value in the middle.
+    (
+        "byte x;
+        active proctype p() { byte k; k = 1; k = 2; k = 3 }
+        active proctype q() { byte j; j = 1; j = 2; x = p[0]:k }",
+        "[] (x != 2)",
+    ),
+    // Waiting at a label is seen: what comes behind it must not be done before.
+    (
+        "byte x;
+        active proctype p() { byte k; byte m; m = 1; L: (x == 1); M: k = 3; m = 2 }
+        active proctype q() { byte j; j = 1; j = 2; p@L; x = 1; if :: p@M -> x = 2 :: else fi }",
+        "[] (x != 2)",
+    ),
+    // At the end of a process its label and its variables are gone.
+    (
+        "byte x;
+        proctype c() { byte k; k = 1; L: k = 2 }
+        init { byte j; run c(); (_nr_pr == 1); j = 1; j = 2; if :: c@L || c:k != 0 || c[1]:k != 0 -> x = 1 :: else fi }",
+        "[] (x != 1)",
+    ),
+    // Of a rendezvous the sender has gone on when the receiver looks.
+    (
+        "chan r = [0] of { byte };
+        byte x;
+        active proctype p() { byte k; k = 1; k = 2; L: r!1; M: k = 3 }
+        active proctype q() { byte j; j = 1; j = 2; r?eval(1 - p@L); x = 1 }",
+        "<> (x == 1)",
     ),
 ];
 

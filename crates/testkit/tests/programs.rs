@@ -2,7 +2,7 @@
 
 use pdnet_base::{Idx as _, Rng};
 use pdnet_check::{AtomData, Fairness, Property, PropertyKind};
-use pdnet_explicit::Explicit;
+use pdnet_explicit::{Crew, Explicit};
 use pdnet_front_c::{Atomicity, LowerOptions, Options, load_preprocessed, lower};
 use pdnet_logic::parse_formula;
 use pdnet_net::verify_net;
@@ -103,17 +103,20 @@ fn compare_programs(seed: u64) {
             });
         }
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
-        let compare_with = |stubborn: bool, forget: bool, fairness: Fairness| {
-            let engine = Explicit { stubborn, forget, through_sections: false };
-            compare(&engine, &graph, &properties, fairness, !stubborn)
+        let compare_with = |stubborn: bool, forget: bool, workers: usize, fairness: Fairness| {
+            let crew = Crew { workers, from_states: 2 };
+            let engine = Explicit { stubborn, forget, symmetry: forget, crew, ..Explicit::PLAIN };
+            compare(&engine, &graph, &properties, fairness, !stubborn && workers == 1)
                 .unwrap_or_else(|found| panic!("{}\n{engine:?}\n{found}", context()))
         };
-        let report = compare_with(false, false, fairness);
-        compare_with(false, true, fairness);
-        compare_with(true, true, fairness);
+        let report = compare_with(false, false, 1, fairness);
+        compare_with(false, true, 1, fairness);
+        compare_with(true, true, 1, fairness);
+        compare_with(false, true, 2, fairness);
+        compare_with(true, false, 4, fairness);
         if fairness != Fairness::None {
             // Fairness switches the reduction off for most formulas.
-            compare_with(true, true, Fairness::None);
+            compare_with(true, true, 1, Fairness::None);
         }
         n_compared += 1;
         total.add(&report);

@@ -1,4 +1,4 @@
-//! What the reductions *stubborn sets* and *forget* must not do, one trap each: the verdict is the same
+//! What the reductions *stubborn sets*, *forget* and *symmetry* must not do, one trap each: the verdict is the same
 //! with them and without them, and that of the reference.
 
 use pdnet_base::Idx as _;
@@ -423,8 +423,85 @@ const VALUES: &[Trap] = &[
     },
 ];
 
+/// Traps for *symmetry*: who is who must not matter, or must count.
+const EXCHANGES: &[Trap] = &[
+    Trap {
+        name: "threads that nobody tells apart",
+        program: "int x; void *a(void *p) { int k = x; x = k + 1; return 0; }
+            int main(void) { pthread_t s; int i; for (i = 0; i < 3; i++) pthread_create(&s, 0, a, 0); __pdnet_assert(x < 3); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a lock knows its holder",
+        program: "pthread_mutex_t m; int x; void *a(void *p) { pthread_mutex_lock(&m); x = x + 1; __pdnet_assert(x == 1); x = 0;
+                pthread_mutex_unlock(&m); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); return 0; }",
+        ask: Ask::Assert,
+        expected: 'h',
+        saves: true,
+    },
+    Trap {
+        name: "main waits for one of them, and only for that one",
+        program: "int x; void *a(void *p) { x = x + 1; return 0; }
+            int main(void) { pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, a, 0); pthread_join(t, 0);
+                __pdnet_assert(x >= 1); return 0; }",
+        ask: Ask::Assert,
+        expected: 'h',
+        saves: false,
+    },
+    Trap {
+        name: "it waits for the first, and the second has not moved",
+        program: "int x[2]; void *a(void *p) { x[p != 0] = 1; return 0; }
+            int main(void) { pthread_t s, t; pthread_create(&s, 0, a, 0); pthread_create(&t, 0, a, &x); pthread_join(s, 0);
+                __pdnet_assert(x[1] == 1); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: false,
+    },
+    Trap {
+        name: "the one whose handle was kept",
+        program: "pthread_t pthread_self(void); int pthread_equal(pthread_t, pthread_t); pthread_t last; int n, others;
+            void *a(void *p) { __VERIFIER_atomic_begin(); if (pthread_equal(last, pthread_self())) n = n + 1; else others = others + 1;
+                __VERIFIER_atomic_end(); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&last, 0, a, 0); pthread_create(&s, 0, a, 0);
+                __pdnet_assert(n < 2 && others < 3); return 0; }",
+        ask: Ask::Assert,
+        expected: 'h',
+        saves: true,
+    },
+    Trap {
+        name: "a number that is used as a number",
+        program: "pthread_t pthread_self(void); unsigned long sum; void *a(void *p) { __VERIFIER_atomic_begin(); sum = sum * 2 + (pthread_self() & 1);
+                __VERIFIER_atomic_end(); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); __pdnet_assert(sum != 1); return 0; }",
+        ask: Ask::Assert,
+        expected: 'v',
+        saves: false,
+    },
+    Trap {
+        name: "two that wait for each other's locks",
+        program: "pthread_mutex_t m, n; void *a(void *p) { pthread_mutex_lock(&m); pthread_mutex_lock(&n); pthread_mutex_unlock(&n);
+                pthread_mutex_unlock(&m); return 0; }
+            void *b(void *p) { pthread_mutex_lock(&n); pthread_mutex_lock(&m); pthread_mutex_unlock(&m); pthread_mutex_unlock(&n); return 0; }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_create(&s, 0, b, 0); pthread_exit(0); }",
+        ask: Ask::Deadlock,
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "a cycle on which threads change places is no proof that all of them move",
+        program: "int x, y; void *a(void *p) { while (1) { __VERIFIER_atomic_begin(); x = 1 - x; __VERIFIER_atomic_end(); } }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); y = 1; pthread_exit(0); }",
+        ask: Ask::Formula("F y == 1"),
+        expected: 'v',
+        saves: false,
+    },
+];
+
 /// No reduction at all.
-const PLAIN: Explicit = Explicit { stubborn: false, forget: false, through_sections: false };
+const PLAIN: Explicit = Explicit::PLAIN;
 
 #[test]
 fn stubborn_sets_walk_into_no_trap() {
@@ -437,6 +514,13 @@ fn stubborn_sets_walk_into_no_trap() {
 fn forget_walks_into_no_trap() {
     for trap in VALUES {
         walk(trap, Explicit { forget: true, ..PLAIN });
+    }
+}
+
+#[test]
+fn symmetry_walks_into_no_trap() {
+    for trap in EXCHANGES {
+        walk(trap, Explicit { symmetry: true, ..PLAIN });
     }
 }
 

@@ -5,6 +5,7 @@ use pdnet_base::Rng;
 use pdnet_check::{Engine, replay};
 use pdnet_check::{Fairness, Limits, Property, PropertyKind, Request, Silent, Verdict};
 use pdnet_logic::translate;
+use pdnet_net::{Firing, Interpreter, Successor};
 use pdnet_testkit::{
     NetConfig, ReachableGraph, RefVerdict, Reference, check_engine, random_atoms, random_formula,
     random_lasso, random_net,
@@ -53,6 +54,38 @@ fn verdicts_agree_with_single_runs() {
     }
     // Otherwise nothing much was tested.
     assert!(n_holds > 100 && n_violated > 100 && n_fair_runs > 1000, "{n_holds} {n_violated} {n_fair_runs}");
+}
+
+/// What the interpreter says of one transition, and of one thread, is a part of what it says of all.
+#[test]
+fn parts_of_what_is_enabled_are_parts_of_all() {
+    let mut rng = Rng::new(Rng::test_seed(7));
+    let mut n_firings = 0;
+    for _ in 0..100 {
+        let net = random_net(&mut rng, &NetConfig::default());
+        let interpreter = Interpreter::new(&net);
+        let mut marking = interpreter.initial();
+        for _ in 0..30 {
+            let enabled = interpreter.enabled(&marking);
+            n_firings += enabled.len();
+            for transition in net.transitions.indices() {
+                let of = |firing: &&Firing| firing.transition == transition;
+                let wanted: Vec<Firing> = enabled.iter().filter(of).cloned().collect();
+                assert_eq!(interpreter.enabled_by(&marking, transition), wanted, "{net}");
+                let threads = 0..i64::from(net.max_threads);
+                let by_thread =
+                    threads.flat_map(|thread| interpreter.enabled_of(&marking, transition, thread));
+                assert_eq!(by_thread.collect::<Vec<Firing>>(), wanted, "{net}");
+            }
+            if enabled.is_empty() {
+                break;
+            }
+            if let Successor::Marking(next) = interpreter.fire(&marking, rng.pick(&enabled)) {
+                marking = next;
+            }
+        }
+    }
+    assert!(n_firings > 1000, "{n_firings}");
 }
 
 /// The harness itself, on an engine that is right by definition.

@@ -310,8 +310,7 @@ fn many_threads_and_unreached_steps() {
         class: "no-deadlock",
         kind: PropertyKind::NoDeadlock,
     };
-    let engines: [&dyn Engine; 2] =
-        [&Reference { limit: 100 }, &Explicit { stubborn: false, forget: false, through_sections: false }];
+    let engines: [&dyn Engine; 2] = [&Reference { limit: 100 }, &Explicit::PLAIN];
     for engine in engines {
         let properties = std::slice::from_ref(&property);
         let request = Request { net: &net, properties, fairness: Fairness::None, limits: Limits::default() };
@@ -337,7 +336,7 @@ fn the_engine_takes_the_lowest_rank_only() {
     ];
     let net = net("", &steps.concat());
     for stubborn in [false, true] {
-        let engine = Explicit { stubborn, forget: false, through_sections: false };
+        let engine = Explicit { stubborn, ..Explicit::PLAIN };
         let unreached = engine.unreached(&net, Limits::default(), &mut Silent);
         assert_eq!(unreached, Ok(vec![Idx::new(1), Idx::new(4)]));
     }

@@ -1,7 +1,7 @@
 //! Barriers.
 //!
 //! A cell holds the number of threads that the barrier is for, times 256, plus the number of those that have
-//! come. (There are at most 64 threads.) Who waits is a token, as with condition variables: the thread that
+//! come. (There are at most 255 threads.) Who waits is a token, as with condition variables: the thread that
 //! comes last moves all tokens at once, so that a thread that comes again at once does not mix with those
 //! that have not left yet.
 

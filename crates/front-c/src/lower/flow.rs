@@ -76,7 +76,7 @@ impl<'a> Lowerer<'a> {
         let mut net = Net {
             name: map.file(program.functions[program.main].span.file).name.clone(),
             files: map.files().map(|(_, data)| data.name.clone()).collect(),
-            max_threads: options.max_threads.clamp(1, 64),
+            max_threads: options.max_threads.clamp(1, super::MOST_THREADS),
             max_depth: survey.max_chain.unwrap_or(options.max_depth).clamp(1, limit),
             ..Net::default()
         };

@@ -18,7 +18,7 @@ use super::tokens::Tokens;
 use crate::tree::{
     Exclusive, ExclusiveKind, Expr, ExprKind, Init, LtlBlock, Model, Proc, Scope, Stmt, StmtKind, Type, Var,
 };
-use crate::walk::{each_expr, walk_statements, written};
+use crate::walk::{each_expr, each_inside_expr, walk_statements, written};
 
 /// A channel with room for so many messages is seldom full.
 const LARGE_CAPACITY: u32 = 3;
@@ -69,7 +69,7 @@ pub(super) struct Channels<'m> {
     model: &'m Model,
     instances: Instances<'m>,
     /// Some channel has no room at all: messages are handed over.
-    any_rendezvous: bool,
+    pub(super) any_rendezvous: bool,
     /// An `else` stands beside a send or receive that may be a rendezvous: it can tell where others stand.
     pub(super) else_beside_rendezvous: bool,
     /// An `else` stands beside a send or receive: SPIN refuses `xr` and `xs` then.
@@ -109,6 +109,10 @@ impl<'m> Channels<'m> {
                     written(&stmt.kind).iter().all(|place| model.vars[place.var].ty != Type::Chan);
             });
         }
+        // So may one that a process takes out of another.
+        each_inside_expr(model, &mut |expr| {
+            channels.all_known &= !matches!(&expr.kind, ExprKind::Remote { place, .. } if model.vars[place.var].ty == Type::Chan);
+        });
         for at in 0..channels.instances.list.len() {
             channels.find_uses(at, tokens);
         }

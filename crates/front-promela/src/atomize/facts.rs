@@ -8,7 +8,7 @@ use super::tokens::Tokens;
 use crate::tree::{
     ExclusiveKind, Expr, ExprKind, Label, LtlBlock, Model, Proc, Scope, Sequence, Stmt, StmtKind, Var,
 };
-use crate::walk::{each_expr, parts, walk, walk_statements, written};
+use crate::walk::{each_expr, each_inside_expr, parts, walk, walk_statements, written};
 
 /// What is known about a model.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Facts<'m> {
     /// Variables that a statement of their process may touch without anybody noticing.
     pub(super) private: IndexVec<Var, bool>,
     /// Labels of each proctype whose states somebody can tell from others: `accept…`, `progress…`, and those that a
-    /// formula asks for.
+    /// formula or a process asks for. A step that comes there or leaves is as one that writes a global variable.
     pub(super) observed: IndexVec<Proc, FxHashSet<Label>>,
     /// Labels that some `goto` leads to.
     pub(super) targets: IndexVec<Proc, FxHashSet<Label>>,
@@ -84,7 +84,7 @@ impl<'m> Facts<'m> {
             || !model.claims.is_empty()
             || facts.observed.iter().any(|labels| !labels.is_empty());
         facts.keeps_fairness = has_cycles && !no_fairness;
-        each_outside_expr(model, formulas, &mut |expr| match &expr.kind {
+        let mut look = |expr: &Expr| match &expr.kind {
             ExprKind::At { proc, label, .. } => {
                 facts.observed[*proc].insert(*label);
             }
@@ -95,6 +95,7 @@ impl<'m> Facts<'m> {
             | ExprKind::ProcessCount
             | ExprKind::Last
             | ExprKind::NonProgress
+            | ExprKind::Anything
             | ExprKind::Timeout
             | ExprKind::Unary(..)
             | ExprKind::Binary(..)
@@ -104,7 +105,9 @@ impl<'m> Facts<'m> {
             | ExprKind::Poll { .. }
             | ExprKind::Enabled(_)
             | ExprKind::PcValue(_) => {}
-        });
+        };
+        each_outside_expr(model, formulas, &mut look);
+        each_inside_expr(model, &mut look);
         facts
     }
 }
@@ -260,6 +263,7 @@ pub(super) fn obstacle(
         | ExprKind::Pid
         | ExprKind::ProcessCount
         | ExprKind::NonProgress
+        | ExprKind::Anything
         | ExprKind::Timeout
         | ExprKind::Unary(..)
         | ExprKind::Binary(..)

@@ -193,6 +193,7 @@ impl<'m> Instances<'m> {
             ExprKind::ProcessCount
             | ExprKind::Last
             | ExprKind::NonProgress
+            | ExprKind::Anything
             | ExprKind::Timeout
             | ExprKind::Run(..)
             | ExprKind::Query(..)

@@ -25,6 +25,7 @@ pub(super) fn is_local_expr(private: &IndexVec<Var, bool>, expr: &Expr) -> bool 
         ExprKind::ProcessCount
         | ExprKind::Last
         | ExprKind::NonProgress
+        | ExprKind::Anything
         | ExprKind::Timeout
         | ExprKind::Run(..)
         | ExprKind::Query(..)

@@ -128,7 +128,7 @@ impl Facts<'_> {
     }
 
     /// Whether SPIN takes a single statement as safe, and which channel it needs for that.
-    fn channel_of_safe(&self, proc: Proc, stmt: &Stmt) -> Option<Option<(Var, bool)>> {
+    pub(super) fn channel_of_safe(&self, proc: Proc, stmt: &Stmt) -> Option<Option<(Var, bool)>> {
         let exprs_safe = |exprs: &[Expr]| exprs.iter().all(|expr| self.is_safe_expr(expr));
         let place_safe = |place: &Place| self.is_safe_var(place.var) && exprs_safe(&place.indices);
         let is_safe = match &stmt.kind {
@@ -182,6 +182,7 @@ impl Facts<'_> {
                 ExprKind::ProcessCount
                 | ExprKind::Last
                 | ExprKind::NonProgress
+                | ExprKind::Anything
                 | ExprKind::Timeout
                 | ExprKind::Run(..)
                 | ExprKind::Query(..)

@@ -169,15 +169,23 @@ impl Work<'_, '_, '_> {
     fn sequence(&mut self, sequence: &Sequence, around: Around<'_>) -> Sequence {
         let mut out = Vec::new();
         let mut at = 0;
+        // Where the last merged sequence ends.
+        let mut merged_to = 0;
         while let Some(stmt) = sequence.get(at) {
             let start_observed = (at == 0 && around.start_observed) || self.is_observed(stmt);
             let n_exchanged =
                 if around.straight { self.planner.facts.exchangeable(self.proc, sequence, at) } else { 0 };
             let n_kept = self.plan.kept.len();
-            let mut region = self.region(sequence, at, n_exchanged, start_observed, around);
-            if region.is_none() && n_exchanged > 0 {
-                self.plan.kept.truncate(n_kept);
-                region = self.region(sequence, at, 0, start_observed, around);
+            let mut region = None;
+            if at > merged_to && self.is_chain(sequence, at - 1, at, around) {
+                let reason = "SPIN makes one step of it and of what stands before it by itself";
+                self.keep(stmt.span, reason.to_owned());
+            } else {
+                region = self.region(sequence, at, n_exchanged, start_observed, around);
+                if region.is_none() && n_exchanged > 0 {
+                    self.plan.kept.truncate(n_kept);
+                    region = self.region(sequence, at, 0, start_observed, around);
+                }
             }
             if let Some(region) = region {
                 let inner = &sequence[at..region.end];
@@ -187,6 +195,7 @@ impl Work<'_, '_, '_> {
                     out.extend_from_slice(inner);
                 }
                 at += inner.len();
+                merged_to = at;
                 continue;
             }
             let end_observed = match sequence.get(at + 1) {
@@ -304,6 +313,7 @@ impl Work<'_, '_, '_> {
                 && last >= waiting
                 && !may_loop(&visited)
                 && self.can_end(sequence, last, flow.phase, around)
+                && (n_exchanged > 0 || !self.is_chain(sequence, from, last, around))
                 && (self.planner.before_waits
                     || !self.planner.facts.costs_order(self.proc, &visited, from == 0 && around.has_rivals))
             {
@@ -320,6 +330,14 @@ impl Work<'_, '_, '_> {
             self.keep(span, reason);
         }
         best
+    }
+
+    /// Whether SPIN makes one step of the statements from one to another by itself. That is not asked where all that can
+    /// be merged is to be merged.
+    fn is_chain(&self, sequence: &Sequence, from: usize, to: usize, around: Around<'_>) -> bool {
+        let beside_others = from == 0 && around.has_rivals && starts_choice(around);
+        !self.planner.before_waits
+            && self.planner.facts.is_chain(self.proc, &sequence[from..=to], beside_others)
     }
 
     /// Whether `atomic { … }` can be written from one statement to another.

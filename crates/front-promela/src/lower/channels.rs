@@ -67,7 +67,7 @@ pub(crate) struct Channels {
     vars: BTreeMap<Var, Targets>,
     /// What fields of messages can denote.
     fields: BTreeMap<(Site, usize), Targets>,
-    /// Variables that are assigned to somewhere.
+    /// Variables that are assigned to somewhere, or that must be kept.
     assigned: BTreeSet<Var>,
     pub(crate) classes: IndexVec<Class, ClassData>,
     /// The class of each channel, and its position there (of a local one, that of the first process's).
@@ -78,13 +78,22 @@ pub(crate) struct Channels {
 
 impl Channels {
     /// Finds the channels of a model, and what can denote which.
-    pub(crate) fn new(model: &Model, extra: &[&Expr], max_processes: u32, net: &mut Net) -> Self {
+    ///
+    /// `extra` are expressions of properties; `kept` are variables that must be kept although they always denote the same
+    /// channel.
+    pub(crate) fn new(
+        model: &Model,
+        extra: &[&Expr],
+        kept: &BTreeSet<Var>,
+        max_processes: u32,
+        net: &mut Net,
+    ) -> Self {
         let mut channels = Self {
             sites: IndexVec::new(),
             site_of: BTreeMap::new(),
             vars: BTreeMap::new(),
             fields: BTreeMap::new(),
-            assigned: BTreeSet::new(),
+            assigned: kept.clone(),
             classes: IndexVec::new(),
             home: BTreeMap::new(),
             last: 0,
@@ -125,7 +134,8 @@ impl Channels {
     pub(crate) fn targets(&self, model: &Model, expr: &Expr) -> Targets {
         match &expr.kind {
             ExprKind::Load(place) => self.load_targets(model, place),
-            ExprKind::Remote { place, .. } => self.load_targets(model, place),
+            // Of a process that does not exist it is 0.
+            ExprKind::Remote { place, .. } => Targets { nullable: true, ..self.load_targets(model, place) },
             ExprKind::If(_, then, otherwise) => {
                 let mut found = self.targets(model, then);
                 join(&mut found, &self.targets(model, otherwise));

@@ -7,7 +7,7 @@
 
 use pdnet_net::legend::Deed;
 use pdnet_net::{BinaryOp as NetOp, CellData, Expr as NetExpr, IntType, Net, Place, Scope as CellScope};
-use pdnet_source::Diagnostic;
+use pdnet_source::{Diagnostic, Span};
 
 use super::channels::{Channels, Class, bits_for};
 use super::graph::{Body, Graph, Node, NodeKind};
@@ -38,6 +38,8 @@ struct Edge {
     position: u32,
     /// Fields that must have a value.
     fields: Vec<(usize, i64)>,
+    /// Where it stands in the model.
+    span: Span,
 }
 
 impl Events {
@@ -119,14 +121,19 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn edges(&mut self) -> Vec<Edge> {
-        let mut edges: Vec<(Edge, pdnet_source::Span)> = Vec::new();
+        let mut edges: Vec<Edge> = Vec::new();
         for &state in &self.graph.states {
             for step in &self.graph.moves[state] {
                 let data = &self.graph.shape.nodes[step.node];
                 let (sends, channel, fields) = match data.kind {
                     NodeKind::Basic(StmtKind::Send { channel, args, .. }) => {
-                        let values: Vec<_> =
-                            args.iter().enumerate().map(|(at, arg)| (at, Some(arg))).collect();
+                        // As in SPIN, a variable stands for any value, as `_` does.
+                        let is_open = |arg: &Expr| matches!(arg.kind, ExprKind::Load(_) | ExprKind::Anything);
+                        let values: Vec<_> = args
+                            .iter()
+                            .map(|arg| Some(arg).filter(|arg| !is_open(arg)))
+                            .enumerate()
+                            .collect();
                         (true, channel, self.fields(&values))
                     }
                     NodeKind::Basic(StmtKind::Receive { channel, args, .. }) => {
@@ -150,16 +157,16 @@ impl Maker<'_> {
                 let Some((class, position)) = self.channel(channel) else { continue };
                 let from = position_of(self.graph, state);
                 let target = position_of(self.graph, step.target.unwrap_or(self.graph.end));
-                let edge = Edge { from, target, sends, class, position, fields };
-                if let Some((_, first)) = edges.iter().find(|(other, _)| other.overlaps(&edge)) {
+                let edge = Edge { from, target, sends, class, position, fields, span: data.span };
+                if let Some(first) = edges.iter().find(|other| other.overlaps(&edge)) {
                     let message = "a message can fit two events of the trace at once";
                     let error = Diagnostic::error("ambiguous-trace", message).at(data.span, "this one");
-                    self.errors.push(error.context(*first, "and this one"));
+                    self.errors.push(error.context(first.span, "and this one"));
                 }
-                edges.push((edge, data.span));
+                edges.push(edge);
             }
         }
-        edges.into_iter().map(|(edge, _)| edge).collect()
+        edges
     }
 
     fn fields(&mut self, args: &[(usize, Option<&Expr>)]) -> Vec<(usize, i64)> {
@@ -195,7 +202,7 @@ impl Maker<'_> {
         }
     }
 
-    fn refuse(&mut self, message: &str, span: pdnet_source::Span, label: &str) {
+    fn refuse(&mut self, message: &str, span: Span, label: &str) {
         let word = if self.trace.negated { "notrace" } else { "trace" };
         let error = Diagnostic::error("unsupported-trace", format!("{message} (`{word}`)"));
         self.errors.push(error.at(span, label));
@@ -203,6 +210,22 @@ impl Maker<'_> {
 }
 
 impl Step<'_, '_> {
+    /// What a trace waits for in each of its states, in words.
+    fn awaited(&self, events: &Events) -> Vec<(NetExpr, String)> {
+        let mut states: Vec<i64> = events.edges.iter().map(|edge| edge.from).collect();
+        states.sort_unstable();
+        states.dedup();
+        let is_at = |state| NetExpr::equal(NetExpr::Cell(events.place, Vec::new()), NetExpr::Const(state));
+        let words = |state| {
+            let edges = events.edges.iter().filter(|edge| edge.from == state);
+            let texts: Vec<String> = edges.map(|edge| self.lower.text(edge.span)).collect();
+            (is_at(state), format!("the trace waits for {}", texts.join(" or ")))
+        };
+        let at_end = (is_at(events.end), "the trace is at its end".to_owned());
+        let is_left = !states.contains(&events.end);
+        states.into_iter().map(words).chain(is_left.then_some(at_end)).collect()
+    }
+
     /// Tells the automaton of a trace that a message is sent, or received.
     pub(super) fn event(&mut self, sends: bool, accesses: &[Access], values: &[NetExpr]) {
         let Some(events) = self.lower.events.clone() else { return };
@@ -244,7 +267,8 @@ impl Step<'_, '_> {
             (wrong, "no event of the trace fits")
         };
         self.mismatch = NetExpr::either(self.mismatch.clone(), wrong);
-        self.mismatch_words = Some(Deed::Break(words.to_owned()));
+        let further = if events.negated { Vec::new() } else { self.awaited(&events) };
+        self.mismatch_words = Some(Deed::Break { text: words.to_owned(), further });
         let when = (watched != NetExpr::TRUE).then_some(watched);
         self.store(events.place, Vec::new(), next, when);
     }

@@ -1,8 +1,9 @@
 //! Expressions of properties: what they say of a marking.
 
-use pdnet_net::{BinaryOp as NetOp, Expr as NetExpr, IntType, Place as NetPlace, UnaryOp as NetUnary};
+use pdnet_net::{BinaryOp as NetOp, Expr as NetExpr, IntType, UnaryOp as NetUnary};
 
 use super::channels::Class;
+use super::remote::Population;
 use super::step::{inside, int_op};
 use super::value::{arithmetic, plus};
 use super::{Home, Lower};
@@ -13,6 +14,8 @@ impl<'m> Lower<'m> {
     pub(super) fn observe(&mut self, expr: &'m Expr) -> NetExpr {
         match &expr.kind {
             ExprKind::Const(value) => NetExpr::Const(IntType::I32.wrap(*value)),
+            // Only in a `trace`.
+            ExprKind::Anything => NetExpr::Const(0),
             ExprKind::Load(place) => self.observe_place(place, None),
             ExprKind::Pid => NetExpr::Const(0),
             ExprKind::ProcessCount => NetExpr::Cell(self.count, Vec::new()),
@@ -39,17 +42,16 @@ impl<'m> Lower<'m> {
             }
             ExprKind::Query(query, channel) => self.observe_query(*query, channel),
             ExprKind::Poll { channel, args, random } => self.observe_poll(channel, args, *random),
-            ExprKind::Remote { proc, pid, place } => {
-                let process = self.observe_pid(*proc, pid.as_deref());
-                self.observe_place(place, Some(process))
-            }
+            ExprKind::Remote { proc, pid, place } => match self.observe_pid(*proc, pid.as_deref()) {
+                Some(process) => self.observe_place(place, Some(process)),
+                None => NetExpr::Const(0),
+            },
             ExprKind::At { proc, pid, label } => {
                 let node = self.graphs[*proc].labels[*label];
                 let place = node.and_then(|node| self.places[*proc].get(&node).copied());
-                let prefix = pid.as_deref().map(|pid| self.observe(pid));
-                match place {
-                    Some(place) => NetExpr::Marked(place, prefix.into_iter().collect()),
-                    None => NetExpr::Const(0),
+                match (place, self.observe_pid(*proc, pid.as_deref())) {
+                    (Some(place), Some(process)) => NetExpr::Marked(place, vec![process]),
+                    (None, _) | (_, None) => NetExpr::Const(0),
                 }
             }
             ExprKind::Run(..) | ExprKind::Enabled(_) | ExprKind::PcValue(_) | ExprKind::Timeout => {
@@ -84,20 +86,19 @@ impl<'m> Lower<'m> {
         self.errors.push(error.at(expr.span, why).help(help));
     }
 
-    /// The process that is meant: the one that is named, or the first one of the proctype.
-    fn observe_pid(&mut self, proc: Proc, pid: Option<&'m Expr>) -> NetExpr {
+    /// The process that is meant: the one that is named, or the first one of the proctype. None where there is none.
+    fn observe_pid(&mut self, proc: Proc, pid: Option<&'m Expr>) -> Option<NetExpr> {
         if let Some(pid) = pid {
-            return self.observe(pid);
+            return Some(self.observe(pid));
         }
-        let places: Vec<NetPlace> = self.places[proc].values().copied().collect();
-        let mut process = NetExpr::Const(0);
-        for number in (0..i64::from(self.max_processes)).rev() {
-            let is_there = places.iter().fold(NetExpr::Const(0), |found, &place| {
-                NetExpr::either(NetExpr::Marked(place, vec![NetExpr::Const(number)]), found)
-            });
-            process = NetExpr::cond(is_there, NetExpr::Const(number), process);
+        match self.population(proc) {
+            Population::None => None,
+            Population::One(number) => Some(NetExpr::Const(i64::from(number))),
+            Population::Many => {
+                let members = self.member_cells(proc)?;
+                Some(self.first_member(|pid| NetExpr::Cell(members, vec![pid])))
+            }
         }
-        process
     }
 
     fn observe_place(&mut self, place: &'m Place, process: Option<NetExpr>) -> NetExpr {

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pdnet_base::IndexVec;
+use pdnet_net::legend::Deed;
 use pdnet_net::{
     Action, Base, BinaryOp as NetOp, Bound, Expr as NetExpr, Fault, Place as NetPlace, PlaceKind,
 };
 use pdnet_source::Span;
 
 use super::graph::{Move, Node, NodeKind};
+use super::remote::Before;
 use super::statement::is_run;
 use super::step::{Made, Step, int_op};
 use super::{Home, Lower};
@@ -87,7 +89,7 @@ impl<'m> Lower<'m> {
                 let mut end = self.begin(place, Action::ThreadEnd, &self.end_label(place.proc));
                 let youngest = end.is_youngest();
                 end.require(youngest);
-                end.end_process();
+                end.end_process(place.state);
                 let made = end.finish();
                 self.push(made, span, (id, None));
             }
@@ -361,8 +363,12 @@ impl<'m> Lower<'m> {
         }
         if !always {
             let (span, id) = self.span_and_id(proc, node);
-            let label = format!("`{}` blocks inside of d_step", self.text(span));
-            let step = Step::new(self, proc, from, Action::AssertFail, &label);
+            let statement = self.text(span);
+            let label = format!("`{statement}` blocks inside of d_step");
+            let mut step = Step::new(self, proc, from, Action::AssertFail, &label);
+            step.text = statement;
+            let text = "the d_step blocks here, in its middle".to_owned();
+            step.deeds.push(Deed::Break { text, further: Vec::new() });
             let made = step.finish().rank(BLOCKED_RANK);
             self.push(made, span, (id, None));
         }
@@ -490,6 +496,7 @@ impl Step<'_, '_> {
         let may_own = self.lower.owners[place.proc].contains(&place.state);
         self.own(this.atomic.then_some(alone), may_own);
         self.note_last();
+        self.show(Before::State(place.state), this.target);
         self.go(this.target);
     }
 
@@ -554,6 +561,7 @@ impl Step<'_, '_> {
         let alone = int_op(NetOp::Add, self.actor.thread.clone(), NetExpr::Const(1));
         self.own(whole.atomic.then_some(alone), true);
         self.note_last();
+        self.show(Before::DStep, whole.target);
         self.go(whole.target);
     }
 
@@ -579,13 +587,15 @@ impl Step<'_, '_> {
     }
 
     /// The process is gone, and with it what is in its channels.
-    fn end_process(&mut self) {
+    fn end_process(&mut self, state: Node) {
         let count = self.load(self.lower.count, Vec::new(), None);
         let less = int_op(NetOp::Sub, count, NetExpr::Const(1));
         self.store(self.lower.count, Vec::new(), less, None);
         let proc = self.actor.proc;
         self.clear_channels(proc);
         self.clear_shared(proc);
+        self.show(Before::State(state), None);
+        self.show_member(false);
         self.own(None, self.lower.owners[proc].contains(&self.lower.graphs[proc].end));
         self.note_last();
     }

@@ -11,6 +11,7 @@ use super::Lower;
 use super::channels::Class;
 use super::graph::NodeKind;
 use super::process::Place;
+use super::remote::Before;
 use super::step::{Step, int_op};
 use super::value::Access;
 use crate::tree::{Expr, Proc, ReceiveArg, StmtKind};
@@ -131,6 +132,7 @@ impl<'m> Lower<'m> {
             step.event(sends, std::slice::from_ref(&own), &values);
         }
         step.forget_dead(sender.node);
+        step.show(Before::State(send.place.state), sender.target);
         step.go(sender.target);
         let may_own = self.owners[send.place.proc].contains(&send.place.state);
         step.actor = partner;
@@ -153,6 +155,7 @@ impl<'m> Lower<'m> {
         let alone = int_op(NetOp::Add, step.actor.thread.clone(), NetExpr::Const(1));
         step.own(receiver.atomic.then_some(alone), may_own);
         step.note_last();
+        step.show(Before::State(receive.place.state), receiver.target);
         step.go(receiver.target);
         Some(step)
     }

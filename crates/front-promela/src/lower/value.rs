@@ -66,12 +66,12 @@ impl<'m> Step<'_, 'm> {
                     .collect();
                 choose(polls)
             }
-            // The lowering has complained about these already.
-            ExprKind::NonProgress
-            | ExprKind::Enabled(_)
-            | ExprKind::PcValue(_)
-            | ExprKind::Remote { .. }
-            | ExprKind::At { .. } => NetExpr::Const(0),
+            ExprKind::Remote { proc, pid, place } => self.remote_value(*proc, pid.as_deref(), place),
+            ExprKind::At { proc, pid, label } => self.at_label(*proc, pid.as_deref(), *label),
+            // The lowering has complained about the first three already; the last is in no proctype.
+            ExprKind::NonProgress | ExprKind::Enabled(_) | ExprKind::PcValue(_) | ExprKind::Anything => {
+                NetExpr::Const(0)
+            }
         }
     }
 
@@ -153,7 +153,7 @@ impl<'m> Step<'_, 'm> {
     }
 
     /// The position in an array of one or more dimensions.
-    fn position(&mut self, place: &'m Place) -> NetExpr {
+    pub(super) fn position(&mut self, place: &'m Place) -> NetExpr {
         let dims = &self.lower.model.vars[place.var].dims;
         if let Some(index) = constant_index(dims, &place.indices) {
             return NetExpr::Const(i64::from(index));
@@ -357,6 +357,8 @@ impl<'m> Step<'_, 'm> {
                 self.initial(var);
             }
         }
+        self.show(super::remote::Before::Nowhere, Some(self.lower.graphs[proc].start));
+        self.show_member(true);
         self.actor = parent;
         let entry = self.lower.entry(proc);
         self.put(entry, vec![number.clone(), NetExpr::Const(0)]);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use pdnet_net::legend::{
-    CellWords, Deed, EndWords, Legend, Message, Need, Notation, QueueWords, StateWords, StatementWords,
+    CellWords, Deed, EndWords, Legend, Message, Need, Notation, QueueWords, Seen, StateWords, StatementWords,
     StepWords, VariableWords, WaitWords, Worded, element_indices, with_indices,
 };
 use pdnet_net::{Expr as NetExpr, Place as NetPlace, Transition};
@@ -127,8 +127,8 @@ impl Lower<'_> {
         };
         for (var, data) in self.model.vars.iter_enumerated() {
             let (cells, per_process) = match self.homes[var] {
-                Home::Cells(cells) => (cells, false),
-                Home::Shared(cells) => (cells, true),
+                Home::Cells(cells) => (cells, None),
+                Home::Shared(cells) => (cells, self.owner_name(data.scope).map(Seen::Variable)),
                 Home::Channel(_) | Home::Nowhere => continue,
             };
             let (name, dims) = (data.name.clone(), data.dims.clone());
@@ -141,10 +141,11 @@ impl Lower<'_> {
                 name: name.to_owned(),
                 dims: Vec::new(),
                 notation: Notation::Number,
-                per_process: false,
+                per_process: None,
             };
             legend.variables.extend(place.map(|place| (place, words)));
         }
+        legend.variables.extend(self.window_words());
         legend.statements = self.statement_words();
         let mut leaving: BTreeMap<NetPlace, Vec<Transition>> = BTreeMap::new();
         for (transition, data) in self.net.transitions.iter_enumerated() {
@@ -160,6 +161,14 @@ impl Lower<'_> {
             }
         }
         legend
+    }
+
+    /// The proctype that a variable belongs to.
+    fn owner_name(&self, scope: Scope) -> Option<String> {
+        match scope {
+            Scope::Global => None,
+            Scope::Local(proc) => Some(self.model.procs[proc].name.clone()),
+        }
     }
 
     /// All statements of all proctypes, in the order of the text, and the ends of the proctypes.

@@ -29,7 +29,12 @@ impl Parser {
         }
         if choices.is_empty() && self.n_errors() == n_errors {
             let diagnostic = self.unexpected(&format!("expected `::` behind `{open}`"));
-            return self.fail(diagnostic);
+            let help = match open {
+                _ if !(self.sees("(") || self.sees("{")) => return self.fail(diagnostic),
+                "if" => "a choice is `if :: (condition) -> … :: else -> … fi`",
+                _ => "a loop is `do :: (condition) -> … :: else -> break od`",
+            };
+            return self.fail(diagnostic.help(help));
         }
         if !self.sees(close) {
             let diagnostic = self

@@ -302,10 +302,16 @@ impl Parser {
         } else {
             None
         };
-        let Some(known) = self.names.procs.get(&*token.text).cloned() else {
+        let Some(mut known) = self.names.procs.get(&*token.text).cloned() else {
             let diagnostic = self.undeclared(token);
             return self.fail(diagnostic);
         };
+        // Of its own proctype, a process can name what was read up to here.
+        if let Some(body) = self.body.as_ref().filter(|body| body.kind == BodyKind::Proc(known.proc)) {
+            known.complete = true;
+            known.locals.clone_from(&body.all);
+            known.labels = body.labels.read();
+        }
         let of_label = self.sees("@");
         if !of_label && !self.sees(":") {
             let diagnostic = self.unexpected("expected `@` and a label, or `:` and a variable");
@@ -316,7 +322,7 @@ impl Parser {
         if !known.complete {
             let message = format!("`{}` is not complete here", token.text);
             let diagnostic = Diagnostic::error("incomplete-proctype", message)
-                .at(self.since(start), "a reference to a proctype that comes later, or to itself")
+                .at(self.since(start), "a reference to a proctype that comes later")
                 .context(known.span, "declared here")
                 .help("put the proctype before this one");
             return self.fail(diagnostic);
@@ -543,6 +549,7 @@ impl Parser {
             | ExprKind::ProcessCount
             | ExprKind::Last
             | ExprKind::NonProgress
+            | ExprKind::Anything
             | ExprKind::Timeout
             | ExprKind::Unary(..)
             | ExprKind::If(..)

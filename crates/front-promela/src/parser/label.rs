@@ -36,6 +36,11 @@ struct Jump {
 }
 
 impl Labels {
+    /// The labels that were read up to here; the first of several that have the same name.
+    pub(super) fn read(&self) -> Vec<(String, Label)> {
+        named(&self.data)
+    }
+
     fn symbol(&mut self, name: &str, scope: &[u32]) -> usize {
         let known = self.symbols.iter().rposition(|(known, at)| known == name && scope.starts_with(at));
         known.unwrap_or_else(|| {
@@ -162,6 +167,17 @@ impl Parser {
         .help(format!("put it in front: `{name}: {what}`"));
         self.fail(diagnostic)
     }
+}
+
+/// Labels by name; the first of several that have the same one.
+pub(super) fn named(labels: &IndexVec<Label, LabelData>) -> Vec<(String, Label)> {
+    let mut found: Vec<(String, Label)> = Vec::new();
+    for (label, data) in labels.iter_enumerated() {
+        if !found.iter().any(|(other, _)| *other == data.name) {
+            found.push((data.name.clone(), label));
+        }
+    }
+    found
 }
 
 /// A step that does nothing.

@@ -40,11 +40,9 @@ impl Parser {
     fn argument_of_send(&mut self, args: &mut Vec<Expr>) -> Parsed<()> {
         let in_trace = self.body.as_ref().is_some_and(|body| body.kind == BodyKind::Trace);
         if in_trace && self.sees("_") {
-            let diagnostic =
-                Diagnostic::error("unsupported-trace", "`_` in a send of a trace cannot be modelled")
-                    .at(self.here(), "any value")
-                    .help("write the event for each value, in an `if`");
-            return self.fail(diagnostic);
+            args.push(Expr { kind: ExprKind::Anything, span: self.here() });
+            self.at += 1;
+            return Ok(());
         }
         self.argument(args)
     }

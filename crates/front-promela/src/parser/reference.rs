@@ -2,9 +2,9 @@
 
 use pdnet_source::{Diagnostic, Span, nearest_name};
 
-use super::{Parsed, Parser};
+use super::{BodyKind, Parsed, Parser};
 use crate::lexer::Token;
-use crate::names::{Node, Symbol};
+use crate::names::{Node, ProcNames, Symbol};
 use crate::tree::{Expr, ExprKind, Place, Type};
 
 /// What a reference names.
@@ -181,6 +181,14 @@ impl Parser {
             self.names.globals.keys().chain(self.names.constants.keys()).cloned().collect();
         globals.sort();
         candidates.extend(globals);
+        // A formula or claim that means a local variable has to say whose.
+        if !self.body.as_ref().is_some_and(|body| matches!(body.kind, BodyKind::Proc(_)))
+            && let Some(owner) = self.owner_of(text)
+        {
+            return diagnostic.help(format!(
+                "`{owner}:{text}` is that of `{owner}`, `{owner}[pid]:{text}` that of one of several"
+            ));
+        }
         if let Some(near) = nearest_name(text, candidates.iter().map(String::as_str)) {
             return diagnostic.help(format!("did you mean `{near}`?"));
         }
@@ -193,6 +201,13 @@ impl Parser {
             return diagnostic.help("constants come from `mtype = { … }` or from `#define`");
         }
         diagnostic
+    }
+
+    /// The first proctype that has a local variable of this name.
+    fn owner_of(&self, name: &str) -> Option<&str> {
+        let has_it = |known: &&ProcNames| known.locals.iter().any(|symbol| symbol.name == name);
+        let owner = self.names.procs.values().filter(has_it).min_by_key(|known| known.proc)?;
+        Some(&self.model.procs[owner.proc].name)
     }
 
     /// The scalar that a reference names.

@@ -401,6 +401,17 @@ impl Parser {
             Some("--") => self.increment(reference, BinaryOp::Sub),
             Some("!" | "!!") => self.send(reference),
             Some("?" | "??") if !polls => self.receive(reference),
+            Some(op @ ("+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>"))
+                if self.sees_at(1, "=") =>
+            {
+                let name = &*token.text;
+                let start = self.here();
+                self.at += 1;
+                let diagnostic = Diagnostic::error("syntax-error", format!("Promela has no `{op}=`"))
+                    .at(self.here().to(start), "not understood")
+                    .help(format!("write it out: `{name} = {name} {op} …`"));
+                self.fail(diagnostic)
+            }
             _ => {
                 let first = self.poll_or_value(reference)?;
                 Ok(StmtKind::Condition(self.expression_from(first)?))
@@ -412,6 +423,16 @@ impl Parser {
     fn unknown_statement(&self, token: &Token) -> Option<Diagnostic> {
         let text = &*token.text;
         let next_is_word = self.peek_at(1).is_some_and(|next| next.kind == Kind::Word);
+        let in_promela = match text {
+            "while" => Some("`do :: condition -> … :: else -> break od`"),
+            "switch" => Some("`if :: x == 1 -> … :: x == 2 -> … :: else -> … fi`"),
+            _ => None,
+        };
+        if let Some(in_promela) = in_promela {
+            let message = format!("`{text}` is a word of C, not of Promela");
+            let diagnostic = Diagnostic::error("syntax-error", message).at(token.place(), "not understood");
+            return Some(diagnostic.help(format!("Promela has {in_promela}")));
+        }
         if self.sees_at(1, "(") {
             let mut names: Vec<&str> = self.names.inlines.keys().map(String::as_str).collect();
             names.sort_unstable();

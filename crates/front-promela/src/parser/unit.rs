@@ -4,7 +4,7 @@ use pdnet_base::{FxHashMap, FxHashSet, IndexVec};
 use pdnet_source::{Diagnostic, Severity, Span};
 
 use super::choice::replace_lost_else;
-use super::label::{Labels, separate_asked_labels};
+use super::label::{Labels, named, separate_asked_labels};
 use super::{Body, BodyKind, Parsed, Parser, stray};
 use crate::lexer::{Kind, Token};
 use crate::names::ProcNames;
@@ -339,11 +339,7 @@ impl Parser {
         if let Some(known) = self.names.procs.get_mut(&name) {
             known.complete = true;
             known.locals = body.all;
-            for (label, data) in labels.iter_enumerated() {
-                if !known.labels.iter().any(|(other, _)| *other == data.name) {
-                    known.labels.push((data.name.clone(), label));
-                }
-            }
+            known.labels = named(&labels);
         }
         let data = &mut self.model.procs[proc];
         data.body = sequence;

@@ -147,10 +147,9 @@ impl Lift<'_> {
     /// Takes all steps that were put off, except those of some threads.
     fn settle(&mut self, except: &[i64]) {
         for _ in 0..MAX_DELAYED {
-            let enabled = self.interpreter.enabled(&self.marking);
-            let next = enabled
-                .into_iter()
-                .find(|firing| self.delayed[firing.transition] && !except.contains(&firing.thread()));
+            let delayed = self.delayed.iter_enumerated().filter(|(_, is_delayed)| **is_delayed);
+            let mut enabled = delayed.flat_map(|(at, _)| self.interpreter.enabled_by(&self.marking, at));
+            let next = enabled.find(|firing| !except.contains(&firing.thread()));
             let Some(step) = next else { break };
             let Successor::Marking(marking) = self.interpreter.fire(&self.marking, &step) else { break };
             self.marking = marking;

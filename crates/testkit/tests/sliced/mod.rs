@@ -19,7 +19,7 @@ use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
 pub(crate) const METHODS: [Method; 3] = [Method::OnDemand, Method::Program, Method::Net];
 
 /// The engine without reductions of its own.
-pub(crate) const PLAIN: Explicit = Explicit { stubborn: false, forget: false, through_sections: false };
+pub(crate) const PLAIN: Explicit = Explicit::PLAIN;
 
 /// What programs use of the system's headers, so that no preprocessor has to run.
 pub(crate) const PRELUDE: &str = "\
@@ -139,6 +139,7 @@ pub(crate) fn is_cut_short(verdict: &Verdict) -> bool {
             | StopReason::Memory { .. }
             | StopReason::States(_)
             | StopReason::Preemptions(_)
+            | StopReason::Omissions { .. }
             | StopReason::Interrupted
             | StopReason::Unsupported(_) => true,
         },

@@ -1,0 +1,145 @@
+//! Searches that are killed and go on: the answer and the number of states are those of a search that nobody has disturbed.
+//!
+//! `PDNET_KILLS` is the number of kills, for a longer test.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use pdnet_base::Rng;
+use tempfile::TempDir;
+
+/// Some ten thousand states without reductions. The assertion is broken in the last of them only.
+const PROGRAM: &str = "\
+#include <pthread.h>
+#include <assert.h>
+int a, b, c;
+void *one(void *arg) { for (int i = 0; i < 6; i++) a++; return 0; }
+void *two(void *arg) { for (int i = 0; i < 6; i++) b++; return 0; }
+void *three(void *arg) { for (int i = 0; i < 4; i++) c++; return 0; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, one, 0);
+    pthread_create(&t, 0, two, 0);
+    pthread_create(&t, 0, three, 0);
+    assert(a + b + c < LIMIT);
+    return 0;
+}
+";
+
+fn pdnet(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pdnet"));
+    command.args(["check", "p.c", "--check", "assert", "--reduce", "none", "--progress", "never"]);
+    command.args(args).current_dir(folder).env("NO_COLOR", "1").stderr(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+/// The exit code, the number of states, and the last line.
+fn result(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let output = pdnet(folder, args).output().expect("the command runs");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let engine = text.lines().find(|line| line.contains("explicit engine")).unwrap_or_else(|| {
+        panic!("no line of the engine in\n{text}{stderr}");
+    });
+    let states = engine.split(',').next().unwrap_or("").trim().to_owned();
+    (output.status.code(), states, text.lines().last().unwrap_or("").to_owned())
+}
+
+fn folder_with(limit: &str) -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder");
+    std::fs::write(folder.path().join("p.c"), PROGRAM.replace("LIMIT", limit)).expect("a file in it");
+    folder
+}
+
+#[test]
+fn a_search_that_was_killed_goes_on() {
+    let n_kills = std::env::var("PDNET_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+    let seed = Rng::test_seed(5);
+    let mut rng = Rng::new(seed);
+    let mut n_done = 0;
+    for limit in ["17", "16"].into_iter().cycle() {
+        let folder = folder_with(limit);
+        let wanted = result(folder.path(), &[]);
+        let mut n_of_this = 0;
+        let kept = ["--checkpoint", "kept", "--resume", "--checkpoint-every", "20ms"];
+        // One search is killed several times, at most.
+        while n_done < n_kills && n_of_this < 5 {
+            let mut child = pdnet(folder.path(), &kept).spawn().expect("the command runs");
+            std::thread::sleep(Duration::from_millis(rng.below(400) as u64));
+            let _ = child.kill();
+            child.wait().expect("it has ended");
+            n_done += 1;
+            n_of_this += 1;
+        }
+        assert_eq!(result(folder.path(), &kept), wanted, "seed {seed}, limit {limit}");
+        // Nothing more is to be done then.
+        assert_eq!(result(folder.path(), &kept), wanted, "seed {seed}, limit {limit}");
+        if n_done >= n_kills {
+            break;
+        }
+    }
+}
+
+/// A straight run breaks the assertion when the search has become large, and the search goes on for deadlocks.
+#[test]
+fn what_a_straight_run_has_found_is_not_lost() {
+    let folder = folder_with("17");
+    let program = PROGRAM.replace("a++; return 0;", "a++; assert(b < 14); return 0;").replace("LIMIT", "99");
+    let program = program.replace("i < 6;", "i < 14;").replace("i < 4;", "i < 8;");
+    std::fs::write(folder.path().join("p.c"), program).expect("a file");
+    let kept = ["--check", "deadlock", "--checkpoint", "kept", "--resume", "--checkpoint-every", "20ms"];
+    let wanted = result(folder.path(), &kept);
+    assert_eq!(wanted.2, "Verification result: FALSE (unreach-call)");
+    assert_eq!(result(folder.path(), &kept), wanted);
+}
+
+#[test]
+fn a_limit_that_is_raised_lets_the_search_go_on() {
+    let folder = folder_with("17");
+    let wanted = result(folder.path(), &[]);
+    let kept = ["--checkpoint", "kept", "--resume"];
+    let limited = result(folder.path(), &[&kept[..], &["--states", "9000"]].concat());
+    assert_eq!(limited.2, "Verification result: UNKNOWN (state limit 9000)");
+    assert_eq!(result(folder.path(), &kept), wanted);
+}
+
+#[test]
+fn a_file_that_is_there_is_not_written_over() {
+    let folder = folder_with("17");
+    for (name, content, args, phrase) in [
+        ("mine.txt", "my notes", &["--checkpoint", "mine.txt"][..], "is there already"),
+        ("mine.txt", "my notes", &["--checkpoint", "mine.txt", "--resume"], "is no checkpoint of pdnet"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).expect("a file");
+        let output = pdnet(folder.path(), args).output().expect("the command runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {stderr}");
+        assert!(stderr.contains(phrase), "{args:?}: {stderr}");
+        assert_eq!(std::fs::read_to_string(&path).expect("the file"), content);
+    }
+}
+
+#[test]
+fn what_is_damaged_is_found_again() {
+    let folder = folder_with("17");
+    let wanted = result(folder.path(), &[]);
+    let kept = ["--checkpoint", "kept", "--resume", "--checkpoint-every", "20ms"];
+    let limited = [&kept[..], &["--states", "12000"]].concat();
+    result(folder.path(), &limited);
+    let path = folder.path().join("kept");
+    let whole = std::fs::read(&path).expect("the file");
+    for (name, damaged) in [
+        ("cut", whole[..whole.len() * 2 / 3].to_vec()),
+        ("one byte", {
+            let mut damaged = whole.clone();
+            damaged[whole.len() / 2] ^= 1;
+            damaged
+        }),
+        ("more behind", [&whole[..], b"xyz"].concat()),
+    ] {
+        std::fs::write(&path, damaged).expect("a file");
+        assert_eq!(result(folder.path(), &kept), wanted, "{name}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Visited sets that need not know where states came from. Those that do not keep the states may take a new one for one that was
+//! seen.
+
+use std::hash::{BuildHasher as _, Hasher as _};
+
+use foldhash::quality::FixedState;
+use hashbrown::HashTable;
+use pdnet_space::{Compiled, Full, State, StateStore};
+
+use crate::Storage;
+
+/// How many tables the hashes are spread over, so that they grow one by one.
+const TABLES: usize = 256;
+
+/// How many bits stand for a state.
+const BITS: u32 = 3;
+
+/// The most memory that bits take: beyond it, what they save is hardly ever needed.
+const MOST_BITS: u64 = 1 << 33;
+
+/// A set of states.
+pub(crate) enum Filter {
+    /// The states themselves.
+    Exact(Box<StateStore>),
+    /// The hashes of 64 bits: a state is taken for another one where these are equal (Wolper and Leroy, *Reliable hashing without
+    /// collision detection*, CAV 1993).
+    Compact { tables: Vec<HashTable<u64>>, n_states: u64 },
+    /// Some bits for each state: it is taken for one that was seen where others have set all of them (Holzmann, *An analysis of bitstate
+    /// hashing*, PSTV 1995).
+    Bits { words: Vec<u64>, n_states: u64, n_set: u64 },
+}
+
+impl Filter {
+    /// An empty set. Bits take a quarter of the memory that there is, at most.
+    pub(crate) fn new(storage: Storage, memory: Option<u64>, compiled: &Compiled) -> Self {
+        match storage {
+            Storage::Exact => Self::Exact(Box::new(StateStore::new(compiled))),
+            Storage::HashCompact => {
+                Self::Compact { tables: (0..TABLES).map(|_| HashTable::new()).collect(), n_states: 0 }
+            }
+            Storage::Bitstate => {
+                let n_bits =
+                    memory.map_or(MOST_BITS, |bytes| bytes.saturating_mul(2)).clamp(1 << 10, MOST_BITS);
+                let n_words = usize::try_from(n_bits / 64).unwrap_or(1 << 20);
+                Self::Bits { words: vec![0; n_words], n_states: 0, n_set: 0 }
+            }
+        }
+    }
+
+    /// Adds a state, which is also given as bytes; false where it seems to be there already.
+    pub(crate) fn insert(&mut self, state: &State, bytes: &[u8]) -> Result<bool, Full> {
+        match self {
+            Self::Exact(store) => store.insert(state).map(|(_, is_new)| is_new),
+            Self::Compact { .. } | Self::Bits { .. } => Ok(self.insert_bytes(bytes)),
+        }
+    }
+
+    fn insert_bytes(&mut self, state: &[u8]) -> bool {
+        match self {
+            Self::Exact(_) => false,
+            Self::Compact { tables, n_states } => {
+                let hash = hash(state, 0);
+                #[expect(clippy::cast_possible_truncation, reason = "the lowest bits are meant")]
+                let table = &mut tables[hash as usize % TABLES];
+                // Its tables are chosen by these bits, and its places by others.
+                let place = |hash: &u64| hash.rotate_right(8);
+                let is_new = table.find(place(&hash), |found| *found == hash).is_none();
+                if is_new {
+                    table.insert_unique(place(&hash), hash, place);
+                    *n_states += 1;
+                }
+                is_new
+            }
+            Self::Bits { words, n_states, n_set } => {
+                let (first, step) = (hash(state, 0), hash(state, 1) | 1);
+                let n_bits = words.len() as u128 * 64;
+                let mut is_new = false;
+                for time in 0..BITS {
+                    let hash = first.wrapping_add(step.wrapping_mul(u64::from(time)));
+                    #[expect(clippy::cast_possible_truncation, reason = "less than the number of bits")]
+                    let bit = ((u128::from(hash) * n_bits) >> 64) as usize;
+                    let (word, mask) = (&mut words[bit / 64], 1 << (bit % 64));
+                    if *word & mask == 0 {
+                        *word |= mask;
+                        *n_set += 1;
+                        is_new = true;
+                    }
+                }
+                *n_states += u64::from(is_new);
+                is_new
+            }
+        }
+    }
+
+    /// How many states were added.
+    pub(crate) const fn len(&self) -> u64 {
+        match self {
+            Self::Exact(store) => store.len() as u64,
+            Self::Compact { n_states, .. } | Self::Bits { n_states, .. } => *n_states,
+        }
+    }
+
+    /// The bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Exact(store) => store.bytes(),
+            Self::Compact { tables, .. } => tables.iter().map(HashTable::allocation_size).sum(),
+            Self::Bits { words, .. } => words.len() * 8,
+        }
+    }
+
+    /// How sure it is that no state was taken for another one, in words; nothing where that is certain.
+    ///
+    /// With hashes: each pair of states has equal hashes with a probability of 2⁻⁶⁴, and no more than this for all pairs. With bits: a new
+    /// state finds its bits set with the share of bits that are set to the power of their number; at the end that is
+    /// largest.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate for people")]
+    pub(crate) fn confidence(&self) -> Option<String> {
+        let text = match self {
+            Self::Exact(_) => return None,
+            Self::Compact { n_states, .. } => {
+                let n_states = *n_states as f64;
+                let chance = (n_states * n_states / 2.0 / 2_f64.powi(64)).min(1.0);
+                format!("a state was taken for another one with a probability of at most {chance:.1e}")
+            }
+            Self::Bits { words, n_set, n_states } => {
+                let share = *n_set as f64 / (words.len() as f64 * 64.0);
+                let chance = share.powi(BITS.cast_signed());
+                let expected = chance * *n_states as f64;
+                format!(
+                    "of the states that were met, a new one was left out with a probability of at most {chance:.1e}, \
+                     which makes about {expected:.1} at most"
+                )
+            }
+        };
+        Some(text)
+    }
+}
+
+fn hash(state: &[u8], seed: u64) -> u64 {
+    let mut hasher = FixedState::with_seed(seed).build_hasher();
+    hasher.write(state);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use pdnet_net::Net;
+
+    use super::*;
+
+    #[test]
+    fn what_was_added_is_there_and_most_else_is_not() {
+        let compiled = Compiled::new(&Net::default()).unwrap();
+        for storage in [Storage::HashCompact, Storage::Bitstate] {
+            let mut filter = Filter::new(storage, Some(1 << 20), &compiled);
+            let n_new = (0..20_000_u32).filter(|state| filter.insert_bytes(&state.to_le_bytes())).count();
+            assert!(n_new > 19_900, "{n_new}");
+            assert!((0..20_000_u32).all(|state| !filter.insert_bytes(&state.to_le_bytes())));
+            assert_eq!(filter.len(), n_new as u64);
+            assert!(filter.confidence().is_some_and(|text| text.contains("probability")));
+        }
+    }
+
+    #[test]
+    fn few_bits_leave_states_out() {
+        let compiled = Compiled::new(&Net::default()).unwrap();
+        let mut filter = Filter::new(Storage::Bitstate, Some(0), &compiled);
+        let n_new = (0..20_000_u32).filter(|state| filter.insert_bytes(&state.to_le_bytes())).count();
+        assert!(n_new < 1000, "{n_new}");
+    }
+}

@@ -1,0 +1,186 @@
+//! The nodes of a product by state and automaton state.
+
+use std::hash::{BuildHasher as _, Hasher as _};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use pdnet_base::{Idx as _, table_bytes};
+use pdnet_logic::AutState;
+use pdnet_space::StateId;
+
+/// With an automaton of at most so many states every state and automaton state has a number, be it a node or not. With larger
+/// ones there would be more numbers than nodes.
+const FEW: usize = 4;
+
+/// The value of a node that was not met.
+const NOT_MET: u32 = 0;
+
+/// The value of a node that was met; a search may give it a larger one.
+pub(crate) const MET: u32 = 1;
+
+/// A node.
+type Node = (StateId, AutState);
+
+/// Nodes with their numbers, and what a search knows of each.
+pub(crate) struct Nodes {
+    n_met: usize,
+    /// By number. To find a node is to find its value: a search that goes from node to node waits for memory once for each.
+    values: Vec<u32>,
+    table: Table,
+}
+
+enum Table {
+    /// The number is made of the two parts; so many automaton states there are.
+    Few(usize),
+    /// Nodes are numbered as they are met.
+    Many { nodes: Vec<Node>, table: HashTable<u32> },
+}
+
+impl Nodes {
+    /// No nodes, for an automaton with so many states.
+    pub(crate) const fn new(n_states: usize) -> Self {
+        let table = if n_states <= FEW {
+            Table::Few(n_states)
+        } else {
+            Table::Many { nodes: Vec::new(), table: HashTable::new() }
+        };
+        Self { n_met: 0, values: Vec::new(), table }
+    }
+
+    /// How many were met.
+    pub(crate) const fn len(&self) -> usize {
+        self.n_met
+    }
+
+    /// Their numbers are below this.
+    pub(crate) const fn bound(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The node of that number.
+    #[inline]
+    pub(crate) fn get(&self, node: u32) -> Node {
+        let node = node as usize;
+        match &self.table {
+            Table::Few(n_states) => (StateId::new(node / n_states), AutState::new(node % n_states)),
+            Table::Many { nodes, .. } => nodes[node],
+        }
+    }
+
+    /// What is known of a node.
+    #[inline]
+    pub(crate) fn value(&self, node: u32) -> u32 {
+        self.values.get(node as usize).copied().unwrap_or(NOT_MET)
+    }
+
+    #[inline]
+    pub(crate) fn set_value(&mut self, node: u32, value: u32) {
+        self.values[node as usize] = value;
+    }
+
+    /// Those that were met and of which nothing else is known.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = Node> {
+        let numbers = (0..).zip(&self.values).filter(|(_, value)| **value == MET);
+        numbers.map(|(node, _)| self.get(node))
+    }
+
+    /// The number of a node, and whether it was not met before: then it is, if `allow` lets it. Nothing comes back where there
+    /// are no more numbers.
+    #[inline]
+    pub(crate) fn number<E>(
+        &mut self,
+        key: Node,
+        allow: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Option<(u32, bool)>, E> {
+        let number = match &mut self.table {
+            Table::Few(n_states) => key.0.index() * *n_states + key.1.index(),
+            Table::Many { nodes, table } => {
+                let hasher = |&node: &u32| hash(nodes[node as usize]);
+                match table.entry(hash(key), |&node| nodes[node as usize] == key, hasher) {
+                    Entry::Occupied(entry) => *entry.get() as usize,
+                    Entry::Vacant(entry) => {
+                        let Ok(number) = u32::try_from(nodes.len()) else { return Ok(None) };
+                        allow(self.n_met + 1)?;
+                        entry.insert(number);
+                        nodes.push(key);
+                        self.values.push(MET);
+                        self.n_met += 1;
+                        return Ok(Some((number, true)));
+                    }
+                }
+            }
+        };
+        let Ok(node) = u32::try_from(number) else { return Ok(None) };
+        if number >= self.values.len() {
+            self.values.resize(number + 1, NOT_MET);
+        }
+        if self.values[number] != NOT_MET {
+            return Ok(Some((node, false)));
+        }
+        allow(self.n_met + 1)?;
+        self.values[number] = MET;
+        self.n_met += 1;
+        Ok(Some((node, true)))
+    }
+
+    /// Looks at the value of a node, so that it is close to the processor when it is needed.
+    #[inline]
+    pub(crate) fn touch(&self, key: Node) -> u32 {
+        match &self.table {
+            Table::Few(n_states) => {
+                self.values.get(key.0.index() * n_states + key.1.index()).copied().unwrap_or(NOT_MET)
+            }
+            Table::Many { .. } => NOT_MET,
+        }
+    }
+
+    /// The bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        let table = match &self.table {
+            Table::Few(_) => 0,
+            Table::Many { nodes, table } => {
+                nodes.capacity() * size_of::<Node>()
+                    + table_bytes(table.allocation_size(), table.len(), table.capacity())
+            }
+        };
+        self.values.capacity() * 4 + table
+    }
+}
+
+fn hash((state, at): Node) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::with_seed(0).build_hasher();
+    hasher.write_u64((state.index() as u64) << 32 | at.index() as u64);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_have_one_number_each() {
+        for n_states in [1, 3, FEW, FEW + 1, 40] {
+            let mut nodes = Nodes::new(n_states);
+            let key = |at: usize| (StateId::new(at * 7 % 900), AutState::new(at % n_states));
+            let allow = |_: usize| Ok::<(), ()>(());
+            let mut n_new = 0;
+            let mut numbers = Vec::new();
+            for at in 0..2000 {
+                let (number, is_new) = nodes.number(key(at), allow).unwrap().unwrap();
+                n_new += usize::from(is_new);
+                numbers.push(number);
+            }
+            assert_eq!(n_new, nodes.len());
+            for (at, &number) in numbers.iter().enumerate() {
+                assert_eq!(nodes.get(number), key(at));
+                assert_eq!(nodes.number(key(at), allow), Ok(Some((number, false))));
+                assert_eq!(nodes.value(number), MET);
+            }
+            assert_eq!(nodes.waiting().count(), n_new);
+            nodes.set_value(numbers[0], 9);
+            assert_eq!((nodes.value(numbers[0]), nodes.waiting().count()), (9, n_new - 1));
+            let refused = nodes.number((StateId::new(950), AutState::new(0)), |_| Err(5));
+            assert_eq!((refused, nodes.len()), (Err(5), n_new));
+        }
+    }
+}

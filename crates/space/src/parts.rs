@@ -1,0 +1,200 @@
+//! States as the numbers of their parts: what stores of all kinds have in common.
+
+use std::ops::ControlFlow;
+
+use crate::pool::hash_numbers;
+use crate::state::copy_words;
+use crate::{Compiled, Full, PartStore, State};
+
+/// Makes the numbers of a state's parts: those of the chunks of its globals and then of its threads, without zeros for threads at
+/// the end. `intern` gives the number of the part at a position; parts that did not change keep theirs.
+#[inline]
+pub(crate) fn make_key(
+    key: &mut Vec<u32>,
+    state: &State,
+    n_chunks: usize,
+    mut intern: impl FnMut(usize, &[i64]) -> Result<u32, Full>,
+) -> Result<(), Full> {
+    key.clear();
+    key.extend_from_slice(&state.parts[..n_chunks + state.n_threads]);
+    for chunk in state.fresh_chunks() {
+        key[chunk] = intern(chunk, state.chunk(chunk))?;
+    }
+    for thread in state.fresh_threads.iter().take_while(|&thread| thread < state.n_threads) {
+        key[n_chunks + thread] = intern(n_chunks + thread, &state.threads[thread])?;
+    }
+    while key.len() > n_chunks && key.last() == Some(&0) {
+        key.pop();
+    }
+    Ok(())
+}
+
+/// Gives numbers to those parts of a state that have none. `intern` is as in [`make_key`].
+#[inline]
+pub(crate) fn number(
+    state: &mut State,
+    mut intern: impl FnMut(usize, &[i64]) -> Result<u32, Full>,
+) -> Result<(), Full> {
+    let n_chunks = state.chunks.len();
+    for chunk in state.fresh_chunks() {
+        state.parts[chunk] = intern(chunk, state.chunk(chunk))?;
+    }
+    for thread in state.fresh_threads.iter().take_while(|&thread| thread < state.n_threads) {
+        state.parts[n_chunks + thread] = intern(n_chunks + thread, &state.threads[thread])?;
+    }
+    state.mark_numbered();
+    Ok(())
+}
+
+/// The numbers of a row without zeros for threads at the end.
+#[inline]
+pub(crate) fn without_zeros(row: &[u32], n_chunks: usize) -> &[u32] {
+    let n_zeros = row[n_chunks..].iter().rev().take_while(|&&number| number == 0).count();
+    &row[..row.len() - n_zeros]
+}
+
+/// A row without zeros for threads at the end.
+pub(crate) fn trimmed<R: Iterator<Item = u32> + Clone>(row: R, n_chunks: usize) -> std::iter::Take<R> {
+    let counts = row.clone().enumerate().filter(|(at, number)| *at < n_chunks || *number != 0);
+    let n_numbers = counts.last().map_or(0, |(at, _)| at + 1);
+    row.take(n_numbers)
+}
+
+/// Makes a state of the numbers of its parts. `words` puts the words of the part at a position into a room; it is not asked for
+/// parts that the state has already.
+#[inline]
+pub(crate) fn unpack(
+    mut row: impl ExactSizeIterator<Item = u32>,
+    state: &mut State,
+    n_chunks: usize,
+    words: impl Fn(usize, u32, &mut Vec<i64>),
+) {
+    let mut room = std::mem::take(&mut state.room);
+    for chunk in 0..n_chunks {
+        let number = row.next().unwrap_or(0);
+        if state.parts[chunk] != number || state.is_fresh(chunk) {
+            words(chunk, number, &mut room);
+            state.set_chunk(chunk, number, &room);
+        }
+    }
+    let mut n_threads = 0;
+    let n_row = row.len().min(state.threads.len());
+    for thread in 0..n_row.max(state.n_threads) {
+        let number = row.next().unwrap_or(0);
+        if number != 0 {
+            n_threads = thread + 1;
+        }
+        let position = n_chunks + thread;
+        if state.parts[position] != number || state.fresh_threads.contains(thread) {
+            words(position, number, &mut room);
+            state.set_thread(thread, number, &room);
+        }
+    }
+    state.room = room;
+    state.n_threads = n_threads;
+    state.mark_unchanged();
+    state.mark_numbered();
+}
+
+/// A state as the numbers of its parts: of the chunks of the globals, and of the threads up to the last that lives or has lived.
+/// There may be zeros behind them, which are threads that do not live yet.
+#[derive(Clone, Debug, Default)]
+pub struct Row(pub(crate) Vec<u32>);
+
+impl Row {
+    /// The numbers.
+    #[inline]
+    pub(crate) fn numbers(&self) -> &[u32] {
+        &self.0
+    }
+
+    /// Gives it other numbers.
+    #[inline]
+    pub(crate) fn set(&mut self, numbers: impl Iterator<Item = u32>) {
+        self.0.clear();
+        self.0.extend(numbers);
+    }
+
+    /// Makes it a copy, in place.
+    #[inline]
+    pub fn copy_from(&mut self, other: &Self) {
+        copy_words(&mut self.0, &other.0);
+    }
+
+    /// Whether a thread is in an atomic section.
+    #[inline]
+    pub fn is_in_section(&self, compiled: &Compiled, store: &impl PartStore) -> bool {
+        self.word(compiled.atomic_at, store) != 0
+    }
+
+    /// Whether the process has ended.
+    #[inline]
+    pub fn has_ended(&self, compiled: &Compiled, store: &impl PartStore) -> bool {
+        self.word(compiled.ended_at, store) != 0
+    }
+
+    /// A global word, by its chunk and its place there; 0 where there is none.
+    #[inline]
+    pub(crate) fn word(&self, place: Option<(usize, usize)>, store: &impl PartStore) -> i64 {
+        place.map_or(0, |(chunk, at)| store.word(chunk, self.0[chunk], at))
+    }
+}
+
+/// States that are to be looked for together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Batch {
+    states: Vec<Brought>,
+    keys: Vec<u32>,
+}
+
+/// A state that was brought.
+#[derive(Clone, Copy, Debug)]
+struct Brought {
+    hash: u64,
+    /// Where its numbers end; they begin where those of the one before it end.
+    end: usize,
+    mark: u32,
+    flag: bool,
+}
+
+impl Batch {
+    /// Adds a state, and says how many there are now.
+    #[inline]
+    pub(crate) fn push(&mut self, key: &[u32], mark: u32, flag: bool) -> usize {
+        self.keys.extend_from_slice(key);
+        let hash = hash_numbers(key.iter().copied());
+        self.states.push(Brought { hash, end: self.keys.len(), mark, flag });
+        self.states.len()
+    }
+
+    /// The hash of each.
+    #[inline]
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = u64> {
+        self.states.iter().map(|state| state.hash)
+    }
+
+    /// Shows each with its hash, its mark and its flag, until that breaks, and drops them.
+    #[inline]
+    pub(crate) fn drain(
+        &mut self,
+        mut show: impl FnMut(&[u32], u64, u32, bool) -> Result<ControlFlow<()>, Full>,
+    ) -> Result<(), Full> {
+        let mut start = 0;
+        let mut result = Ok(());
+        for state in &self.states {
+            let key = &self.keys[start..state.end];
+            start = state.end;
+            match show(key, state.hash, state.mark, state.flag) {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => break,
+                Err(full) => {
+                    result = Err(full);
+                    break;
+                }
+            }
+        }
+        self.states.clear();
+        self.keys.clear();
+        result
+    }
+}

@@ -1,0 +1,429 @@
+//! The visited set of several workers.
+//!
+//! It is built as [`StateStore`] is, of parts that are stored once and short rows of their numbers. The workers share all of it:
+//! rows and parts never move, the index grows by small segments, and nobody holds a lock but who adds a part or replaces a
+//! segment.
+//!
+//! A state is put in so: its worker looks for it; where it is not there, the worker writes the row into its own block and
+//! brings the number to the index; where another worker has brought the same state meanwhile, the row is written over by
+//! the next one. So a state has one number, and who has the number sees the row.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pdnet_base::Idx as _;
+
+use crate::parts::{Batch, Row, make_key, number as number_parts, unpack, without_zeros};
+use crate::pool::hash_numbers;
+use crate::store::{StateStore, States};
+use crate::{Compiled, Full, PartStore, State, StateId};
+
+use self::index::{Index, View};
+use self::pool::Pool;
+use self::rows::{Format, Rows, Writer};
+
+mod index;
+mod pool;
+mod rows;
+
+/// How many segments the index of the states has.
+const SEGMENTS: usize = 256;
+
+/// How many it has where most are small.
+const FEW_SEGMENTS: usize = 64;
+
+/// How many buckets a segment has at first.
+const BUCKETS: usize = 16;
+
+/// A visited set that several workers fill.
+#[derive(Debug)]
+pub struct SharedStore {
+    chunks: Vec<Pool>,
+    threads: Pool,
+    rows: Rows,
+    index: Index,
+    counts: Vec<Count>,
+}
+
+/// How many states a worker has found, in a line of the cache for itself.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Count(AtomicUsize);
+
+impl SharedStore {
+    /// A store for so many workers with the states of another one, which keep their numbers. The marks are those of the states in
+    /// their order; the first `n_taken` states are not handed out.
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn new(
+        store: &StateStore,
+        mut marks: impl Iterator<Item = u32>,
+        n_taken: usize,
+        n_workers: usize,
+    ) -> Result<Arc<Self>, Full> {
+        let (chunks, threads, states) = store.contents();
+        let chunks = chunks.iter().map(|pool| Pool::new(pool.iter())).collect();
+        let shared = Arc::new(Self::with(chunks, Pool::new(threads.iter()), n_workers, (SEGMENTS, BUCKETS)));
+        let mut worker = Self::worker(&shared, 0);
+        for key in states {
+            worker.key.clear();
+            worker.key.extend(key);
+            let hash = hash_numbers(worker.key.iter().copied());
+            worker.insert_key(hash, marks.next().unwrap_or(0))?;
+        }
+        drop(worker);
+        let mut left = u32::try_from(n_taken).map_err(|_| Full)?;
+        while left > 0 {
+            let Some(taken) = shared.rows.take(left) else { break };
+            left -= taken.end - taken.start;
+        }
+        Ok(shared)
+    }
+
+    /// An empty store for states of this net and so many workers.
+    #[must_use]
+    pub fn empty(compiled: &Compiled, n_workers: usize) -> Arc<Self> {
+        let pool = || Pool::new(std::iter::empty());
+        // Number 0 is the thread that does not live yet; an empty pool has room for it.
+        let threads = Pool::new(std::iter::once(compiled.layout.thread_template.clone()));
+        let chunks = (0..compiled.layout.chunks.len()).map(|_| pool()).collect();
+        Arc::new(Self::with(chunks, threads, n_workers, (FEW_SEGMENTS, 1)))
+    }
+
+    fn with(
+        chunks: Vec<Pool>,
+        threads: Pool,
+        n_workers: usize,
+        (n_segments, n_buckets): (usize, usize),
+    ) -> Self {
+        Self {
+            chunks,
+            threads,
+            rows: Rows::new(),
+            index: Index::new(n_segments, n_buckets),
+            counts: (0..n_workers).map(|_| Count::default()).collect(),
+        }
+    }
+
+    /// One of the workers, by number. There is never more than one with the same number.
+    #[must_use]
+    pub fn worker(store: &Arc<Self>, number: usize) -> StoreWorker {
+        StoreWorker {
+            store: Arc::clone(store),
+            chunks: store.chunks.iter().map(Pool::view).collect(),
+            threads: store.threads.view(),
+            index: store.index.view(),
+            writer: Writer::default(),
+            number,
+            key: Vec::new(),
+            brought: Batch::default(),
+        }
+    }
+
+    /// How many states there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.counts.iter().map(|count| count.0.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Whether there is no state.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes that it takes, without tables that workers still hold although they were replaced.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let chunks: usize = self.chunks.iter().map(Pool::bytes).sum();
+        self.rows.bytes() + self.index.bytes() + chunks + self.threads.bytes()
+    }
+
+    /// Hands out some states, none of them twice, in about the order in which they were found. Nothing where all that were put
+    /// in before the call were handed out.
+    pub fn take(&self, most: u32) -> Option<impl Iterator<Item = StateId> + use<>> {
+        let range: Range<u32> = self.rows.take(most)?;
+        Some(range.map(|row| StateId::new(row as usize)))
+    }
+
+    /// Whether a state was not handed out yet, as far as can be seen.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.rows.has_more()
+    }
+
+    /// The number of the part at a position, for a worker with these views.
+    #[inline]
+    fn intern(
+        &self,
+        chunks: &mut [View],
+        threads: &mut View,
+        position: usize,
+        words: &[i64],
+    ) -> Result<u32, Full> {
+        match self.chunks.get(position) {
+            Some(pool) => pool.intern(&mut chunks[position], words),
+            None => self.threads.intern(threads, words),
+        }
+    }
+
+    /// The words of the part at a position.
+    #[inline]
+    fn words(&self, position: usize, number: u32) -> &[i64] {
+        self.chunks.get(position).unwrap_or(&self.threads).get(number)
+    }
+
+    /// The mark that a state was put in with.
+    #[must_use]
+    pub fn mark(&self, id: StateId) -> u32 {
+        self.rows.mark(number(id))
+    }
+}
+
+impl States for SharedStore {
+    fn load(&self, id: StateId, state: &mut State) {
+        let row = self.rows.get(number(id));
+        unpack(row, state, self.chunks.len(), |position, number, room| {
+            room.clear();
+            room.extend_from_slice(self.words(position, number));
+        });
+    }
+}
+
+impl States for StoreWorker {
+    fn load(&self, id: StateId, state: &mut State) {
+        self.store.load(id, state);
+    }
+}
+
+impl PartStore for StoreWorker {
+    fn number(&mut self, state: &mut State) -> Result<(), Full> {
+        let Self { store, chunks, threads, .. } = self;
+        number_parts(state, |position, words| store.intern(chunks, threads, position, words))
+    }
+
+    fn words(&self, part: usize, number: u32, room: &mut Vec<i64>) {
+        room.clear();
+        room.extend_from_slice(self.store.words(part, number));
+    }
+
+    #[inline]
+    fn word(&self, part: usize, number: u32, at: usize) -> i64 {
+        self.store.words(part, number)[at]
+    }
+
+    fn load_row(&self, id: StateId, row: &mut Row) {
+        row.set(self.store.rows.get(number(id)));
+    }
+
+    fn bytes(&self) -> usize {
+        self.store.bytes()
+    }
+}
+
+fn number(id: StateId) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "states are numbered so")]
+    let number = id.index() as u32;
+    number
+}
+
+/// What a worker needs to put states into a shared store.
+#[derive(Debug)]
+pub struct StoreWorker {
+    store: Arc<SharedStore>,
+    chunks: Vec<View>,
+    threads: View,
+    index: View,
+    writer: Writer,
+    number: usize,
+    /// The state that is being put in.
+    key: Vec<u32>,
+    /// Those that were brought and not yet looked for.
+    brought: Batch,
+}
+
+impl StoreWorker {
+    /// The store.
+    #[must_use]
+    pub const fn store(&self) -> &Arc<SharedStore> {
+        &self.store
+    }
+
+    /// The number of a state, and whether it is new: then it gets the mark. See [`StateStore::insert`].
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn insert(&mut self, state: &State, mark: u32) -> Result<(StateId, bool), Full> {
+        self.make_key(state)?;
+        let hash = hash_numbers(self.key.iter().copied());
+        self.insert_key(hash, mark)
+    }
+
+    /// The same for a state of which the numbers are known.
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn insert_row(&mut self, row: &Row, mark: u32) -> Result<(StateId, bool), Full> {
+        self.key.clear();
+        self.key.extend_from_slice(without_zeros(row.numbers(), self.store.chunks.len()));
+        let hash = hash_numbers(self.key.iter().copied());
+        self.insert_key(hash, mark)
+    }
+
+    /// Brings a state that is to be put in with others, with its mark where it is new. See [`StateStore::bring`].
+    #[inline]
+    pub fn bring(&mut self, row: &Row, mark: u32, flag: bool) -> usize {
+        self.brought.push(without_zeros(row.numbers(), self.store.chunks.len()), mark, flag)
+    }
+
+    /// Puts the states in that were brought. See [`StateStore::insert_brought`].
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn insert_brought(
+        &mut self,
+        mut found: impl FnMut(StateId, bool, bool) -> ControlFlow<()>,
+    ) -> Result<(), Full> {
+        let mut brought = std::mem::take(&mut self.brought);
+        let (SharedStore { index, rows, .. }, view) = (&*self.store, &self.index);
+        let touched = brought.hashes().fold(0, |sum: u64, hash| sum.wrapping_add(index.touch(view, hash)));
+        let candidates = brought.hashes().filter_map(|hash| index.candidate(view, hash));
+        std::hint::black_box(
+            candidates.fold(touched, |sum, row| sum.wrapping_add(u64::from(rows.touch(row)))),
+        );
+        let result = brought.drain(|key, hash, mark, flag| {
+            self.key.clear();
+            self.key.extend_from_slice(key);
+            let (id, is_new) = self.insert_key(hash, mark)?;
+            Ok(found(id, is_new, flag))
+        });
+        self.brought = brought;
+        result
+    }
+
+    fn make_key(&mut self, state: &State) -> Result<(), Full> {
+        let Self { store, chunks, threads, key, .. } = self;
+        make_key(key, state, store.chunks.len(), |position, words| {
+            store.intern(chunks, threads, position, words)
+        })
+    }
+
+    fn insert_key(&mut self, hash: u64, mark: u32) -> Result<(StateId, bool), Full> {
+        let Self { store, index, writer, number, key, .. } = self;
+        let SharedStore { chunks, threads, rows, counts, .. } = &**store;
+        let is_wanted = |row| rows.is(row, key);
+        if let Some(row) = store.index.find(index, hash, is_wanted) {
+            return Ok((StateId::new(row as usize), false));
+        }
+        let row = writer.write(rows, key, mark, |n_numbers| {
+            let ends = (0..n_numbers).map(|position| {
+                let known = chunks.get(position).unwrap_or(threads).len();
+                known.max(key.get(position).map_or(0, |&number| number as usize + 1))
+            });
+            Format::new(ends)
+        })?;
+        if let Some(row) = store.index.insert(index, hash, row, is_wanted) {
+            return Ok((StateId::new(row as usize), false));
+        }
+        writer.add(rows);
+        let count = &counts[*number].0;
+        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        Ok((StateId::new(row as usize), true))
+    }
+}
+
+impl Drop for StoreWorker {
+    fn drop(&mut self) {
+        self.writer.finish(&self.store.rows);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use pdnet_base::Rng;
+
+    use super::*;
+
+    /// Workers put states in that overlap, into a store that begins as small as it can, and take each other's. Every state has
+    /// one number, is new once and handed out once, and keeps its parts and its mark.
+    #[test]
+    fn workers_share_a_store() {
+        const WORKERS: usize = 4;
+        const STATES: u64 = 12_000;
+        let seed = Rng::test_seed(17);
+        for round in 0..4_u64 {
+            let nothing = || Pool::new(std::iter::empty());
+            let chunks = vec![nothing(), nothing()];
+            let store = Arc::new(SharedStore::with(chunks, nothing(), WORKERS, (1 << round, 1)));
+            // The parts of a state, made of its name.
+            let parts = |name: u64| {
+                let threads = (0..name % 4).map(move |thread| vec![1, (name >> thread & 0x3f) as i64]);
+                [vec![(name / 100) as i64], vec![name as i64 % 100; 3]].into_iter().chain(threads)
+            };
+            let key = |worker: &mut StoreWorker, name: u64| {
+                let StoreWorker { store, chunks, threads, .. } = worker;
+                let number = |(position, words): (usize, Vec<i64>)| match store.chunks.get(position) {
+                    Some(pool) => pool.intern(&mut chunks[position], &words).unwrap(),
+                    None => store.threads.intern(threads, &words).unwrap(),
+                };
+                parts(name).enumerate().map(number).collect::<Vec<u32>>()
+            };
+            let work = |number: usize| {
+                let mut worker = SharedStore::worker(&store, number);
+                let mut rng = Rng::new(seed ^ round << 8 ^ number as u64);
+                let (mut given, mut n_new, mut taken) = (Vec::new(), 0, Vec::new());
+                for step in 0..2 * STATES {
+                    let name = if step % 2 == 0 { rng.next_u64() % STATES } else { step / 2 };
+                    worker.key = key(&mut worker, name);
+                    let hash = hash_numbers(worker.key.iter().copied());
+                    let (id, is_new) = worker.insert_key(hash, name as u32).unwrap();
+                    given.push((name, id));
+                    n_new += usize::from(is_new);
+                    taken.extend(store.take(3).into_iter().flatten());
+                }
+                (given, n_new, taken)
+            };
+            let found = std::thread::scope(|scope| {
+                let workers = (0..WORKERS).map(|number| scope.spawn(move || work(number)));
+                workers
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .map(|worker| worker.join().unwrap())
+                    .collect::<Vec<_>>()
+            });
+            let mut taken: Vec<StateId> = store.take(u32::MAX).into_iter().flatten().collect();
+            let mut ids: BTreeMap<u64, StateId> = BTreeMap::new();
+            let mut n_new = 0;
+            for (given, new, own) in found {
+                for (name, id) in given {
+                    assert_eq!(
+                        *ids.entry(name).or_insert(id),
+                        id,
+                        "seed {seed}: state {name} has two numbers"
+                    );
+                }
+                n_new += new;
+                taken.extend(own);
+            }
+            while let Some(more) = store.take(u32::MAX) {
+                taken.extend(more);
+            }
+            assert_eq!(ids.len() as u64, STATES, "seed {seed}");
+            assert_eq!((n_new, store.len()), (ids.len(), ids.len()), "seed {seed}");
+            taken.sort_unstable();
+            let mut all: Vec<StateId> = ids.values().copied().collect();
+            all.sort_unstable();
+            assert_eq!(taken, all, "seed {seed}: each is handed out once");
+            let mut worker = SharedStore::worker(&store, 0);
+            for (&name, &id) in &ids {
+                assert!(store.rows.is(number(id), &key(&mut worker, name)), "seed {seed}: state {name}");
+                assert_eq!(store.mark(id), name as u32, "seed {seed}: state {name}");
+            }
+            drop(worker);
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! Vectors of small numbers, packed, that several workers write and read.
+//!
+//! Each worker writes into a block of its own, so that rows are added without a word to anybody. A row is made known by who has
+//! its number: it is written before that.
+//!
+//! The rows are a queue as well: each is handed out once, in about the order in which they were added.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{iter, slice};
+
+use pdnet_base::Slots;
+
+use crate::Full;
+
+/// How many rows make a block.
+const BLOCK: u32 = 1 << 10;
+
+/// So many blocks there can be: numbers of rows are below 2^32 - 1.
+const MOST_BLOCKS: u32 = u32::MAX / BLOCK;
+
+/// How many bits each number of a row takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Format {
+    bits: Vec<u8>,
+    n_words: usize,
+}
+
+/// The bits that numbers below `end` need.
+fn bits(end: usize) -> u8 {
+    (0..32).find(|&bits| end <= 1 << bits).unwrap_or(32)
+}
+
+impl Format {
+    /// The format for numbers below these.
+    pub(crate) fn new(ends: impl Iterator<Item = usize>) -> Self {
+        // A little room is left, so that the next new number does not need another format.
+        let bits: Vec<u8> = ends.map(|end| bits(end + end / 4)).collect();
+        let n_bits: usize = bits.iter().map(|&bits| usize::from(bits)).sum();
+        Self { bits, n_words: n_bits.div_ceil(32) }
+    }
+
+    /// How many numbers a row has.
+    pub(crate) const fn n_numbers(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// Whether a row has room for these numbers.
+    pub(crate) fn has_room(&self, numbers: &[u32]) -> bool {
+        let bits = self.bits.iter().copied().chain(iter::repeat(0));
+        numbers.iter().zip(bits).all(|(&number, bits)| u64::from(number) >> bits == 0)
+    }
+
+    /// The words of a row, which has room for the numbers.
+    fn pack(&self, numbers: &[u32], mut put: impl FnMut(u32)) {
+        let numbers = numbers.iter().copied().chain(iter::repeat(0));
+        let (mut words, mut n_bits) = (0_u64, 0);
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+        for (&bits, number) in self.bits.iter().zip(numbers) {
+            words |= u64::from(number) << n_bits;
+            n_bits += u32::from(bits);
+            if n_bits >= 32 {
+                put(words as u32);
+                words >>= 32;
+                n_bits -= 32;
+            }
+        }
+        if n_bits > 0 {
+            #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+            put(words as u32);
+        }
+    }
+}
+
+/// The numbers of a row.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers<'a> {
+    bits: slice::Iter<'a, u8>,
+    words: slice::Iter<'a, AtomicU32>,
+    /// Bits that were read and not yet shown.
+    rest: u64,
+    n_rest: u32,
+}
+
+impl Iterator for Numbers<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let bits = u32::from(*self.bits.next()?);
+        if self.n_rest < bits {
+            let word = self.words.next().map_or(0, |word| word.load(Ordering::Relaxed));
+            self.rest |= u64::from(word) << self.n_rest;
+            self.n_rest += 32;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits")]
+        let number = (self.rest & ((1 << bits) - 1)) as u32;
+        self.rest >>= bits;
+        self.n_rest -= bits;
+        Some(number)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.bits.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Numbers<'_> {}
+
+/// Is set in the number of rows of a block when no more will come.
+const COMPLETE: u32 = 1 << 31;
+
+#[derive(Debug)]
+struct Block {
+    format: Arc<Format>,
+    /// Each row has its mark behind its words.
+    words: Box<[AtomicU32]>,
+    /// How many rows were added, and whether that is all.
+    n_rows: AtomicU32,
+    /// How many rows were handed out.
+    n_taken: AtomicU32,
+}
+
+impl Block {
+    #[inline]
+    fn row(&self, row: u32) -> &[AtomicU32] {
+        let stride = self.format.n_words + 1;
+        &self.words[row as usize * stride..][..stride]
+    }
+
+    #[inline]
+    fn numbers(&self, row: u32) -> Numbers<'_> {
+        let words = self.row(row);
+        Numbers { bits: self.format.bits.iter(), words: words[..words.len() - 1].iter(), rest: 0, n_rest: 0 }
+    }
+}
+
+/// Rows of numbers, each with a mark.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    blocks: Slots<Block>,
+    n_blocks: AtomicU32,
+    /// All blocks before it are complete and handed out.
+    first: AtomicU32,
+    /// The format of blocks to come. Each has at least as many numbers and as many bits for each as those before it.
+    format: Mutex<Arc<Format>>,
+    bytes: AtomicUsize,
+}
+
+/// Where a worker writes.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    block: Option<u32>,
+    n_rows: u32,
+}
+
+impl Rows {
+    pub(crate) fn new() -> Self {
+        Self {
+            blocks: Slots::new(),
+            n_blocks: AtomicU32::new(0),
+            first: AtomicU32::new(0),
+            format: Mutex::default(),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    fn block(&self, row: u32) -> Option<&Block> {
+        self.blocks.get(row / BLOCK)
+    }
+
+    /// The numbers of a row.
+    #[inline]
+    pub(crate) fn get(&self, row: u32) -> Numbers<'_> {
+        let nothing = Numbers { bits: [].iter(), words: [].iter(), rest: 0, n_rest: 0 };
+        self.block(row).map_or(nothing, |block| block.numbers(row % BLOCK))
+    }
+
+    /// Whether a row has these numbers, and zeros behind them.
+    #[inline]
+    pub(crate) fn is(&self, row: u32, wanted: &[u32]) -> bool {
+        let mut wanted = wanted.iter();
+        self.get(row).all(|number| wanted.next().copied().unwrap_or(0) == number)
+            && wanted.all(|&number| number == 0)
+    }
+
+    /// The mark of a row.
+    pub(crate) fn mark(&self, row: u32) -> u32 {
+        let row = self.block(row).map_or(&[] as &[AtomicU32], |block| block.row(row % BLOCK));
+        row.last().map_or(0, |mark| mark.load(Ordering::Relaxed))
+    }
+
+    /// Looks at a row, so that it is close to the processor when it is needed.
+    #[inline]
+    pub(crate) fn touch(&self, row: u32) -> u32 {
+        let row = self.block(row).map_or(&[] as &[AtomicU32], |block| block.row(row % BLOCK));
+        row.first().map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Hands out rows that follow each other, at most so many and at least one, and none a second time. Nothing where all that were added before
+    /// the call were handed out.
+    pub(crate) fn take(&self, most: u32) -> Option<std::ops::Range<u32>> {
+        let n_blocks = self.n_blocks.load(Ordering::Acquire);
+        let mut at = self.first.load(Ordering::Relaxed);
+        let mut is_first = true;
+        while at < n_blocks {
+            if let Some(block) = self.blocks.get(at) {
+                let n_rows = block.n_rows.load(Ordering::Acquire);
+                let taken = block.n_taken.load(Ordering::Relaxed);
+                if taken < n_rows & !COMPLETE {
+                    // Where there are few, others shall have some of them.
+                    let n_left = (n_rows & !COMPLETE) - taken;
+                    let end = taken + n_left.div_ceil(2).min(most);
+                    let exchanged =
+                        block.n_taken.compare_exchange(taken, end, Ordering::Relaxed, Ordering::Relaxed);
+                    if exchanged.is_ok() {
+                        return Some(at * BLOCK + taken..at * BLOCK + end);
+                    }
+                    // Another worker was faster; there may be more.
+                    continue;
+                }
+                is_first &= n_rows & COMPLETE != 0;
+            } else {
+                // Its worker is about to make it.
+                is_first = false;
+            }
+            at += 1;
+            if is_first {
+                self.first.fetch_max(at, Ordering::Relaxed);
+            }
+        }
+        None
+    }
+
+    /// Whether a row was not handed out yet, as far as can be seen.
+    pub(crate) fn has_more(&self) -> bool {
+        let blocks = self.first.load(Ordering::Relaxed)..self.n_blocks.load(Ordering::Acquire);
+        blocks.filter_map(|at| self.blocks.get(at)).any(|block| {
+            block.n_taken.load(Ordering::Relaxed) < block.n_rows.load(Ordering::Acquire) & !COMPLETE
+        })
+    }
+
+    /// The bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.blocks.bytes() + self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// The format of blocks to come, with room for these numbers. What has to have room is asked only where there is none.
+    fn format(&self, numbers: &[u32], ends: impl FnOnce(usize) -> Format) -> Arc<Format> {
+        let mut format = self.format.lock().unwrap_or_else(PoisonError::into_inner);
+        if !format.has_room(numbers) {
+            *format = Arc::new(ends(format.n_numbers().max(numbers.len())));
+        }
+        Arc::clone(&format)
+    }
+}
+
+impl Writer {
+    /// Writes a row that nobody sees yet, and returns its number. Another one that is written before it is added takes its place.
+    /// `widen` makes a format with at least so many numbers, for all that there are.
+    #[inline]
+    pub(crate) fn write(
+        &mut self,
+        rows: &Rows,
+        numbers: &[u32],
+        mark: u32,
+        widen: impl FnOnce(usize) -> Format,
+    ) -> Result<u32, Full> {
+        let current = self.block.and_then(|at| Some((at, rows.blocks.get(at)?)));
+        let fitting = current.filter(|(_, block)| self.n_rows < BLOCK && block.format.has_room(numbers));
+        let (at, block) = match fitting {
+            Some(fitting) => fitting,
+            None => self.begin(rows, numbers, widen)?,
+        };
+        let mut words = block.row(self.n_rows).iter();
+        let mut put = |word| {
+            if let Some(room) = words.next() {
+                room.store(word, Ordering::Relaxed);
+            }
+        };
+        block.format.pack(numbers, &mut put);
+        put(mark);
+        Ok(at * BLOCK + self.n_rows)
+    }
+
+    /// Adds the row that was written last.
+    #[inline]
+    pub(crate) fn add(&mut self, rows: &Rows) {
+        self.n_rows += 1;
+        if let Some(block) = self.block.and_then(|at| rows.blocks.get(at)) {
+            block.n_rows.store(self.n_rows, Ordering::Release);
+        }
+    }
+
+    /// Begins a block. Rows that the last one still had room for are never written: with each format that is less than a block
+    /// for each worker.
+    #[cold]
+    fn begin<'r>(
+        &mut self,
+        rows: &'r Rows,
+        numbers: &[u32],
+        widen: impl FnOnce(usize) -> Format,
+    ) -> Result<(u32, &'r Block), Full> {
+        self.finish(rows);
+        let format = rows.format(numbers, widen);
+        let n_words = BLOCK as usize * (format.n_words + 1);
+        let next = rows.n_blocks.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n_blocks| {
+            (n_blocks < MOST_BLOCKS).then_some(n_blocks + 1)
+        });
+        let next = next.map_err(|_| Full)?;
+        let block = Block {
+            format,
+            words: (0..n_words).map(|_| AtomicU32::new(0)).collect(),
+            n_rows: AtomicU32::new(0),
+            n_taken: AtomicU32::new(0),
+        };
+        rows.bytes.fetch_add(n_words * 4, Ordering::Relaxed);
+        let block = rows.blocks.set(next, block);
+        (self.block, self.n_rows) = (Some(next), 0);
+        Ok((next, block))
+    }
+
+    /// Says that no more rows will come into its block.
+    pub(crate) fn finish(&mut self, rows: &Rows) {
+        if let Some(block) = self.block.take().and_then(|at| rows.blocks.get(at)) {
+            block.n_rows.store(self.n_rows | COMPLETE, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn widen(n_numbers: usize, largest: u32) -> Format {
+        Format::new(iter::repeat_n(largest as usize + 1, n_numbers))
+    }
+
+    /// Two writers add rows of growing numbers and lengths while a third worker takes them.
+    #[test]
+    fn rows_keep_their_numbers_and_are_handed_out_once() {
+        const ROWS: u32 = 20_000;
+        let rows = Rows::new();
+        let row = |at: u32| match at / 4000 {
+            0 => vec![at % 200],
+            1 => vec![at],
+            2 | 3 => vec![at, at % 7],
+            _ => vec![at << 9, 1, u32::MAX - at],
+        };
+        let write = |worker: u32| {
+            let mut writer = Writer::default();
+            let add = |at: u32| {
+                let numbers = row(at);
+                let largest = numbers.iter().copied().max().unwrap_or(0);
+                // What is written and not added leaves no trace.
+                writer.write(&rows, &[1], 5, |n_numbers| widen(n_numbers, largest)).unwrap();
+                let number =
+                    writer.write(&rows, &numbers, at ^ worker, |n_numbers| widen(n_numbers, largest));
+                writer.add(&rows);
+                number.unwrap()
+            };
+            let numbers = (0..ROWS).map(add).collect::<Vec<u32>>();
+            writer.finish(&rows);
+            numbers
+        };
+        let take = || {
+            let mut taken: Vec<u32> = Vec::new();
+            while taken.len() < 2 * ROWS as usize {
+                taken.extend(rows.take(50).into_iter().flatten());
+            }
+            taken
+        };
+        let (written, mut taken) = std::thread::scope(|scope| {
+            let taker = scope.spawn(take);
+            let writers = [1, 2].map(|worker| scope.spawn(move || (worker, write(worker))));
+            (writers.map(|writer| writer.join().unwrap()), taker.join().unwrap())
+        });
+        assert_eq!(rows.take(1), None);
+        let mut all: Vec<u32> = written.iter().flat_map(|(_, numbers)| numbers.iter().copied()).collect();
+        all.sort_unstable();
+        taken.sort_unstable();
+        assert_eq!(all, taken);
+        for (worker, numbers) in written {
+            for (at, number) in (0..).zip(numbers) {
+                assert!(rows.is(number, &row(at)), "row {at}");
+                assert_eq!(rows.mark(number), at ^ worker);
+                let other: Vec<u32> = row(at).iter().map(|number| number ^ 1).collect();
+                assert!(!rows.is(number, &other), "row {at}");
+            }
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Threads that could have each other's numbers: states that differ only in who is who become one.
+
+use std::cmp::Ordering;
+
+use pdnet_base::{FxHashSet, IndexVec};
+use pdnet_net::{ArcData, Expr, Function, Names, Net, Place, PlaceForm, TransitionData};
+
+use crate::layout::{Home, Slot, word_place};
+use crate::{Compiled, State, ThreadSet};
+
+/// The reduction *symmetry*: before a state is stored, its threads are put into an order.
+///
+/// Where the numbers of threads are nothing but names ([`Names`]), an exchange of numbers, wherever they occur, turns every step of
+/// a state into a step of the other state: the two are bisimilar, and atoms that mention no thread by its number have the same
+/// values in both. So it is enough to store one of them. Of threads that run the same function, only how many stand
+/// where with which values then makes a difference, and not which.
+///
+/// Numbers that occur as constants stay who they are, and so do those that are given to threads to come: the numbers are
+/// given in order, so that an exchange leaves them as they are.
+///
+/// The order is that of the words of the threads, then of the sets that they are members of, then of the global cells that name
+/// them. Threads that are equal in all of that are not told apart any further: then states may be stored that a better order
+/// would make one. That costs states and is not wrong.
+///
+/// A run of stored states is turned into a run of the net step by step from the initial state: who goes by which number in the stored
+/// state is known at each step ([`Symmetry::rename`]), so that the same thread takes the same step. A cycle of stored states need not be
+/// one of the net (after it, threads may have exchanged their roles), so that only searches for finite runs may use this.
+#[derive(Clone, Debug)]
+pub struct Symmetry {
+    /// The global words that hold numbers, with what is added to them.
+    globals: Vec<(usize, i64)>,
+    /// The same in the words of a thread.
+    threads: Vec<(usize, i64)>,
+    /// The same in the words of a frame, counted from its first.
+    frames: IndexVec<Function, Vec<(usize, i64)>>,
+    has_local_names: bool,
+    /// Sets of threads: the first word and the number of rows.
+    sets: Vec<(usize, u32)>,
+    /// The word with the number of the next thread.
+    next: Option<usize>,
+    fixed: ThreadSet,
+    work: Work,
+}
+
+/// Memory for one state, kept for the next.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    /// The threads that may exchange their numbers.
+    candidates: Vec<usize>,
+    /// The same in the order that they are to have.
+    order: Vec<usize>,
+    /// The words of threads without the numbers in them, where there are such.
+    bare: Vec<Vec<i64>>,
+    /// The number that each thread gets.
+    to: Vec<usize>,
+}
+
+impl Symmetry {
+    /// Looks at a net, and at the atoms that a search evaluates. Nothing where threads cannot be exchanged, or where no two of
+    /// them can be alike.
+    #[must_use]
+    pub fn new<'e>(
+        net: &Net,
+        compiled: &Compiled,
+        atoms: impl IntoIterator<Item = &'e Expr> + Clone,
+    ) -> Option<Self> {
+        if !may_be_alike(net) {
+            return None;
+        }
+        let names = Names::new(net, atoms)?;
+        let mut symmetry = Self {
+            globals: Vec::new(),
+            threads: Vec::new(),
+            frames: IndexVec::filled(Vec::new(), net.functions.len()),
+            has_local_names: false,
+            sets: Vec::new(),
+            next: None,
+            fixed: ThreadSet::NONE,
+            work: Work::default(),
+        };
+        for place in net.places.indices() {
+            match compiled.layout.slots[place] {
+                Slot::Sets { offset, rows, .. } => symmetry.sets.push((offset, rows)),
+                Slot::Cells(cells) => {
+                    if names.next == Some(place) {
+                        symmetry.next = Some(cells.offset);
+                    }
+                    let Some(added) = names.cells[place] else { continue };
+                    let words = cells.offset..cells.offset + cells.length.unwrap_or(1) as usize;
+                    let words = words.map(|word| (word, added));
+                    match cells.home {
+                        Home::Global => symmetry.globals.extend(words),
+                        Home::Thread => symmetry.threads.extend(words),
+                        Home::Frame(function) => symmetry.frames[function].extend(words),
+                    }
+                    symmetry.has_local_names |= cells.home != Home::Global;
+                }
+                Slot::Nothing | Slot::Frames | Slot::Count(_) => {}
+                // A step that uses such a place would be an error.
+                Slot::Other => {}
+            }
+        }
+        let fixed = names.fixed.iter().enumerate().filter(|(_, is_fixed)| **is_fixed);
+        fixed.for_each(|(thread, _)| symmetry.fixed.insert(thread));
+        if names.next.is_some() {
+            // Those that are there from the start are no workers: to compare them would take time for nothing.
+            initial_frames(net).for_each(|(_, thread)| {
+                if let Some(thread) =
+                    usize::try_from(thread).ok().filter(|&at| at < compiled.max_threads() as usize)
+                {
+                    symmetry.fixed.insert(thread);
+                }
+            });
+        }
+        Some(symmetry)
+    }
+
+    /// Puts the threads of a state into order. Where that changes it, the new number of each thread comes back.
+    pub fn apply(&mut self, compiled: &Compiled, state: &mut State) -> Option<&[usize]> {
+        let mut work = std::mem::take(&mut self.work);
+        let n_threads = state.n_threads.min(state.threads.len());
+        let end = self.next.map_or(n_threads, |word| usize::try_from(state.globals[word]).unwrap_or(0));
+        work.candidates.clear();
+        work.candidates.extend((0..n_threads.min(end)).filter(|&thread| !self.fixed.contains(thread)));
+        let mut has_changed = false;
+        if work.candidates.len() > 1 {
+            self.sort(compiled, state, &mut work);
+            has_changed = work.order != work.candidates;
+            if has_changed {
+                let Work { candidates, order, to, .. } = &mut work;
+                to.clear();
+                to.extend(0..state.threads.len());
+                order.iter().zip(&*candidates).for_each(|(&from, &number)| to[from] = number);
+                self.rename(compiled, state, to);
+            }
+        }
+        self.work = work;
+        has_changed.then_some(self.work.to.as_slice())
+    }
+
+    fn sort(&self, compiled: &Compiled, state: &State, work: &mut Work) {
+        let Work { candidates, order, bare, .. } = work;
+        if self.has_local_names {
+            bare.resize(state.threads.len(), Vec::new());
+            for &thread in &*candidates {
+                bare[thread].clone_from(&state.threads[thread]);
+                self.for_each_local(compiled, &mut bare[thread], |_, _| 0);
+            }
+        }
+        let words: &[Vec<i64>] = if self.has_local_names { bare } else { &state.threads };
+        order.clone_from(candidates);
+        // Threads that have ended come last, so that vectors of threads are short.
+        order.sort_by(|&one, &other| {
+            words[other].cmp(&words[one]).then_with(|| self.compare_mentions(compiled, state, one, other))
+        });
+    }
+
+    /// Compares two threads that have equal words by where they are named.
+    fn compare_mentions(&self, compiled: &Compiled, state: &State, one: usize, other: usize) -> Ordering {
+        let is_member = |sets: (usize, u32), row: u32, thread: usize| {
+            let member = compiled.layout.member(sets, i64::from(row), thread as i64);
+            member.is_some_and(|(word, bit)| state.globals[word] & bit != 0)
+        };
+        for &(offset, rows) in &self.sets {
+            for row in 0..rows {
+                let sets = (offset, rows);
+                match is_member(sets, row, other).cmp(&is_member(sets, row, one)) {
+                    Ordering::Equal => {}
+                    unequal => return unequal,
+                }
+            }
+        }
+        for &(word, added) in &self.globals {
+            let names = |thread: usize| state.globals[word] == thread as i64 + added;
+            match names(other).cmp(&names(one)) {
+                Ordering::Equal => {}
+                unequal => return unequal,
+            }
+        }
+        Ordering::Equal
+    }
+
+    /// Gives the threads of a state these numbers, wherever theirs occur.
+    pub fn rename(&self, compiled: &Compiled, state: &mut State, to: &[usize]) {
+        let renamed = |value: i64, added: i64| {
+            let number = value.checked_sub(added).and_then(|number| usize::try_from(number).ok());
+            let new = number.and_then(|number| to.get(number));
+            new.map_or(value, |&new| new as i64 + added)
+        };
+        let moving: Vec<usize> = (0..to.len()).filter(|&thread| to[thread] != thread).collect();
+        let moved: Vec<(Vec<i64>, bool)> = moving
+            .iter()
+            .map(|&from| (std::mem::take(&mut state.threads[from]), state.live.contains(from)))
+            .collect();
+        for (&from, (words, is_live)) in moving.iter().zip(moved) {
+            *state.thread_mut(to[from]) = words;
+            if is_live {
+                state.live.insert(to[from]);
+            } else {
+                state.live.remove(to[from]);
+            }
+        }
+        for &(word, added) in &self.globals {
+            let value = renamed(state.globals[word], added);
+            if value != state.globals[word] {
+                state.set_global(word, value);
+            }
+        }
+        if self.has_local_names {
+            for thread in 0..state.n_threads {
+                let mut has_changed = false;
+                self.for_each_local(compiled, &mut state.threads[thread], |value, added| {
+                    let new = renamed(value, added);
+                    has_changed |= new != value;
+                    new
+                });
+                if has_changed {
+                    let _ = state.thread_mut(thread);
+                }
+            }
+        }
+        for &(offset, rows) in &self.sets {
+            for row in 0..rows {
+                exchange_members(compiled, state, (offset, rows), row, to);
+            }
+        }
+    }
+
+    /// Replaces the numbers in the words of a thread; `replace` gets the word and what is added to numbers in it.
+    fn for_each_local(
+        &self,
+        compiled: &Compiled,
+        words: &mut [i64],
+        mut replace: impl FnMut(i64, i64) -> i64,
+    ) {
+        let layout = &compiled.layout;
+        for &(word, added) in &self.threads {
+            words[word] = replace(words[word], added);
+        }
+        let mut base = layout.thread_template.len();
+        for _ in 0..words[0] {
+            let place = word_place(words[base]);
+            for &(word, added) in layout.owner[place].map_or(&[][..], |function| &self.frames[function]) {
+                words[base + word] = replace(words[base + word], added);
+            }
+            base += layout.frame_words[place] as usize;
+        }
+    }
+}
+
+/// Gives the members of a set their new numbers.
+fn exchange_members(compiled: &Compiled, state: &mut State, sets: (usize, u32), row: u32, to: &[usize]) {
+    let members = compiled.layout.set(sets.0, row as usize, &state.globals);
+    let mut renamed = ThreadSet::NONE;
+    members.iter().for_each(|thread| renamed.insert(to.get(thread).copied().unwrap_or(thread)));
+    if renamed == members {
+        return;
+    }
+    for thread in 0..compiled.max_threads() as usize {
+        let Some((word, bit)) = compiled.layout.member(sets, i64::from(row), thread as i64) else {
+            continue;
+        };
+        let bits = state.globals[word];
+        let new = if renamed.contains(thread) { bits | bit } else { bits & !bit };
+        if new != bits {
+            state.set_global(word, new);
+        }
+    }
+}
+
+/// The frames that are there from the start: where, and whose.
+fn initial_frames(net: &Net) -> impl Iterator<Item = (Place, i64)> {
+    net.places.iter_enumerated().filter(|(place, _)| net.is_frame_place(*place)).flat_map(|(place, data)| {
+        let tokens = match &data.form {
+            PlaceForm::Tokens { initial } => initial.as_slice(),
+            PlaceForm::Cells(_) => &[],
+        };
+        tokens.iter().filter_map(move |token| token.first().map(|&thread| (place, thread)))
+    })
+}
+
+/// Whether two threads may begin at the same place: two are there from the start, two steps make one, or one
+/// step that can be taken again does.
+fn may_be_alike(net: &Net) -> bool {
+    let mut begun: FxHashSet<Place> = FxHashSet::default();
+    let mut is_again = false;
+    let mut functions: FxHashSet<Function> = FxHashSet::default();
+    for (place, _) in initial_frames(net) {
+        is_again |= !begun.insert(place);
+        functions.extend(net.places[place].function);
+    }
+    for data in net.transitions.iter() {
+        for place in new_threads(net, data) {
+            // Other functions may be called, or run by threads, more than once.
+            is_again |= !begun.insert(place) || !functions.contains(&data.function) || is_on_cycle(net, data);
+        }
+    }
+    is_again
+}
+
+/// The places where a step puts frames of other threads.
+fn new_threads(net: &Net, data: &TransitionData) -> impl Iterator<Item = Place> {
+    let own = Expr::Var(TransitionData::thread_var());
+    data.arcs.iter().filter_map(move |arc| match arc {
+        ArcData::Put { place, token } if net.is_frame_place(*place) && token.first() != Some(&own) => {
+            Some(*place)
+        }
+        _ => None,
+    })
+}
+
+/// Whether the frame that takes a step can come back to where it was.
+fn is_on_cycle(net: &Net, data: &TransitionData) -> bool {
+    let Some(source) = data.source() else { return true };
+    let targets = |data: &TransitionData| {
+        let own = Expr::Var(TransitionData::thread_var());
+        let places = data.arcs.iter().filter_map(|arc| match arc {
+            ArcData::Put { place, token } if net.is_frame_place(*place) && token.first() == Some(&own) => {
+                Some(*place)
+            }
+            _ => None,
+        });
+        places.collect::<Vec<Place>>()
+    };
+    let mut waiting = targets(data);
+    let mut seen: FxHashSet<Place> = waiting.iter().copied().collect();
+    while let Some(place) = waiting.pop() {
+        if place == source {
+            return true;
+        }
+        for data in net.transitions.iter().filter(|data| data.source() == Some(place)) {
+            waiting.extend(targets(data).into_iter().filter(|&place| seen.insert(place)));
+        }
+    }
+    false
+}
