@@ -305,24 +305,34 @@ struct Root {
     has_cycle: bool,
     /// Not all of what it knows was added to what all know, or nobody has looked whether that is enough.
     is_new: bool,
+    /// It was just come to, as one node that nobody had seen.
+    is_fresh: bool,
 }
 
 impl Root {
-    /// Changes what is known.
+    /// Adds what is known of others.
     #[inline]
-    fn learn(&mut self, change: impl FnOnce(&mut Summary)) {
-        let before = self.summary;
-        change(&mut self.summary);
-        self.is_new |= self.summary != before;
+    fn learn(&mut self, other: &Summary) {
+        if !self.summary.covers(other) {
+            self.summary.merge(other);
+            self.is_new = true;
+        }
+    }
+
+    /// Adds an edge that stays inside.
+    #[inline]
+    fn add_edge(&mut self, edge: Edge) {
+        let before = (self.summary.acceptance, self.summary.moved);
+        self.summary.add_edge(edge);
+        self.is_new |= (self.summary.acceptance, self.summary.moved) != before;
+        self.has_cycle = true;
     }
 
     /// Joins a set that came after it on the path.
+    #[inline]
     fn join(&mut self, later: &Self) {
-        self.learn(|summary| {
-            summary.merge(&later.summary);
-            summary.add_edge(later.entry);
-        });
-        self.has_cycle = true;
+        self.learn(&later.summary);
+        self.add_edge(later.entry);
     }
 }
 
@@ -358,6 +368,15 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
             *lock(&self.search.stopped) = Some(reason);
         }
         drop(leaves);
+        if std::env::var_os("PARDBG").is_some() {
+            eprintln!(
+                "worker {} first {} edges {} expanded {} ",
+                self.number,
+                self.search.tallies[self.number].nodes.load(Ordering::Relaxed),
+                self.search.tallies[self.number].edges.load(Ordering::Relaxed),
+                self.product.n_edges
+            );
+        }
         self.product.notes
     }
 
@@ -410,6 +429,7 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
             summary: Summary::EMPTY,
             has_cycle: false,
             is_new: false,
+            is_fresh: claim == Claim::First,
         });
         Ok(())
     }
@@ -430,14 +450,19 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
             root.join(&last);
         }
         if let Some(root) = self.roots.last_mut() {
-            root.learn(|summary| summary.add_edge(edge));
-            root.has_cycle = true;
+            root.add_edge(edge);
         }
     }
 
     /// No node of the last set is on the path.
     fn go_on(&mut self, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let view = &mut self.product.nodes.view;
+        if let Some(root) = self.roots.last_mut()
+            && std::mem::take(&mut root.is_fresh)
+        {
+            let node = root.node;
+            return self.visit(node, budget);
+        }
         if let [.., before, last] = &mut *self.roots
             && view.are_united(before.node, last.node)
         {
@@ -475,7 +500,7 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
         self.frames.push(Frame { node, first, next: first, end: self.edges.len() });
         let enabled = self.product.last_enabled;
         if let Some(root) = self.roots.last_mut() {
-            root.learn(|summary| summary.merge(&Summary::of_node(enabled)));
+            root.learn(&Summary::of_node(enabled));
         }
         Ok(())
     }

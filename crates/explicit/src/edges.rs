@@ -86,8 +86,8 @@ pub(crate) enum Claim {
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) targets: Vec<u32>,
-    /// The targets that nobody had met before.
-    pub(crate) fresh: Vec<StateId>,
+    /// How many of them nobody had met before.
+    pub(crate) n_fresh: usize,
     pub(crate) movers: Vec<Movers>,
     pub(crate) enabled: ThreadSet,
     pub(crate) letter: Option<Letter>,
@@ -97,17 +97,14 @@ pub(crate) struct Draft {
 impl Draft {
     pub(crate) fn clear(&mut self) {
         self.targets.clear();
-        self.fresh.clear();
         self.movers.clear();
-        (self.enabled, self.letter, self.is_noted) = (ThreadSet::NONE, None, false);
+        (self.enabled, self.letter, self.is_noted, self.n_fresh) = (ThreadSet::NONE, None, false, 0);
     }
 
     /// Adds a target.
     #[inline]
     pub(crate) fn add(&mut self, target: StateId, is_new: bool) {
-        if is_new {
-            self.fresh.push(target);
-        }
+        self.n_fresh += usize::from(is_new);
         #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
         self.targets.push(target.index() as u32);
     }

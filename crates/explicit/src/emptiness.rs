@@ -52,6 +52,15 @@ impl Summary {
         self.always &= other.always;
     }
 
+    /// Whether nothing would change if the other one were merged into it.
+    #[inline]
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.acceptance | other.acceptance == self.acceptance
+            && self.sometimes | other.sometimes == self.sometimes
+            && self.always & other.always == self.always
+            && self.moved | other.moved == self.moved
+    }
+
     /// Whether a run through all of the component is accepting and fair.
     pub(crate) fn is_accepting(&self, all_acceptance: u32, fairness: Fairness) -> bool {
         self.acceptance == all_acceptance && self.starved(fairness).is_empty()

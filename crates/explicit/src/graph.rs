@@ -146,7 +146,7 @@ impl Known {
     }
 }
 
-/// One who finds the edges of states. A graph has one of them, and others may help it.
+/// One who finds the edges of states. Each worker on a graph has one.
 ///
 /// With a reduction the mark of a state in the store is how many steps were taken on the way on which it was found. A state that
 /// is not expanded in full has only edges to larger marks ([`pdnet_space::Proviso::AllLater`]); they do not change, so that it
@@ -217,7 +217,7 @@ impl Expander<'_> {
                     stop = stop.take().or(draft.put_in(store).err());
                 }
                 // Other searches may have filled the graph: only what this one adds is counted here.
-                if let Err(reason) = budget.allow_states(draft.fresh.len()) {
+                if let Err(reason) = budget.allow_states(draft.n_fresh) {
                     stop = Some(reason);
                 }
             }
@@ -227,7 +227,7 @@ impl Expander<'_> {
         // What was brought must not be left for the next one.
         let put_in = draft.put_in(store);
         let stop = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop).or(put_in.err());
-        if let Some(reason) = stop.or(budget.allow_states(draft.fresh.len()).err()) {
+        if let Some(reason) = stop.or(budget.allow_states(draft.n_fresh).err()) {
             return Err(reason);
         }
         if let Some((atoms, number)) = &mut self.atoms {
@@ -256,21 +256,6 @@ impl Expander<'_> {
             self.known.remembered.fetch_add(bytes.wrapping_sub(self.counted), Ordering::Relaxed);
             self.counted = bytes;
         }
-    }
-
-    /// Expands a state that another worker will need, unless that was done or is being done. What comes back is its letter and the
-    /// states that it has led to for the first time, if the letters are kept.
-    pub(crate) fn help(
-        &mut self,
-        state: StateId,
-        budget: &mut Budget<'_>,
-    ) -> Result<Option<(u64, &[StateId])>, StopReason> {
-        match self.known.edges.claim(state) {
-            Claim::Granted => self.expand(state, budget)?,
-            Claim::Done | Claim::Others => return Ok(None),
-        }
-        let Draft { letter, fresh, .. } = &self.draft;
-        Ok(letter.map(|found| (u64::from(found.letter), fresh.as_slice())))
     }
 }
 
@@ -345,14 +330,8 @@ impl<'a> Graph<'a> {
 
     /// The same graph for another worker. There is never more than one with the same number.
     pub(crate) fn fork(&self, number: usize) -> Self {
-        let (model, known) = (self.model, Arc::clone(&self.known));
-        Self { model, known, expander: self.helper(number), n_observers: self.n_observers }
-    }
-
-    /// Another worker on the same graph. There is never more than one with the same number.
-    pub(crate) fn helper(&self, number: usize) -> Expander<'a> {
         let Expander { model, known, stepper, reduces, atoms, .. } = &self.expander;
-        Expander {
+        let expander = Expander {
             model,
             known: Arc::clone(known),
             store: SharedStore::worker(&known.store, number),
@@ -363,7 +342,8 @@ impl<'a> Graph<'a> {
             draft: Draft::default(),
             atoms: atoms.clone(),
             counted: 0,
-        }
+        };
+        Self { model, known: Arc::clone(known), expander, n_observers: self.n_observers }
     }
 
     /// Keeps the letters of these atoms with states that are expanded from now on, where there is room for them.

@@ -25,7 +25,6 @@
 //! | `budget` | limits and progress |
 //! | `graph` | the reachable states with their edges, found on demand |
 //! | `edges` | where the edges are kept |
-//! | `ahead` | workers who find edges before a search needs them |
 //! | `continuation` | whether a run goes on forever in spite of assumptions |
 //! | `partial` | threads that are blocked forever while others go on |
 //! | `stepper` | the steps of a state that a search has to look at |
@@ -33,6 +32,7 @@
 //! | `nodes` | its nodes |
 //! | `numbers` | their numbers, for several workers |
 //! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
+//! | `sweep` | several workers on that |
 //! | `emptiness` | accepting components of the product, with fairness |
 //! | `cycles` | several workers on that |
 //! | `sets` | the sets of strongly connected nodes that they share |
@@ -60,7 +60,6 @@
 
 #![forbid(unsafe_code)]
 
-mod ahead;
 mod budget;
 mod continuation;
 mod crew;
@@ -90,6 +89,7 @@ mod scout;
 mod sets;
 mod stepper;
 mod streett;
+mod sweep;
 mod visited;
 mod worker;
 

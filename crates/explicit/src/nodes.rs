@@ -89,12 +89,6 @@ impl Nodes {
         self.values[node as usize] = value;
     }
 
-    /// Those that were met and of which nothing else is known.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = Node> {
-        let numbers = (0..).zip(&self.values).filter(|(_, value)| **value == MET);
-        numbers.map(|(node, _)| self.get(node))
-    }
-
     /// The bytes that they take.
     pub(crate) fn bytes(&self) -> usize {
         let table = match &self.table {
@@ -203,9 +197,8 @@ mod tests {
                 assert_eq!(nodes.number(key(at), allow), Ok(Some((number, false))));
                 assert_eq!(nodes.value(number), MET);
             }
-            assert_eq!(nodes.waiting().count(), n_new);
             nodes.set_value(numbers[0], 9);
-            assert_eq!((nodes.value(numbers[0]), nodes.waiting().count()), (9, n_new - 1));
+            assert_eq!(nodes.value(numbers[0]), 9);
             let refused = nodes.number((StateId::new(950), AutState::new(0)), |_| Err(5));
             assert_eq!((refused, nodes.len()), (Err(5), n_new));
         }

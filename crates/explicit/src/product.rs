@@ -1,13 +1,10 @@
 //! The net times an automaton, found on demand.
 
-use std::sync::Arc;
-
 use pdnet_base::Idx as _;
 use pdnet_check::{Progress, StopReason};
 use pdnet_logic::{AutState, Automaton};
 use pdnet_space::{Atoms, StateId, ThreadSet};
 
-use crate::ahead::Feed;
 use crate::budget::Budget;
 use crate::continuation::Continuations;
 use crate::graph::{Graph, Movers, full};
@@ -60,9 +57,6 @@ pub(crate) struct Product<'p, 'a, N = Nodes> {
     pub(crate) n_edges: u64,
     /// Whether there may be no more nodes than the budget allows.
     is_limited: bool,
-    /// Where nodes that were met are handed to helpers, and those that are not handed over yet.
-    feed: Option<Arc<Feed>>,
-    met: Vec<(StateId, AutState)>,
     /// The threads that can move in the state of the node that was expanded last.
     pub(crate) last_enabled: ThreadSet,
     /// What the search keeps beside the product.
@@ -95,19 +89,6 @@ impl<'p, 'a> Product<'p, 'a> {
     pub(crate) fn adopt(&mut self, node: Node, budget: &Budget<'_>) -> Result<u32, StopReason> {
         self.is_limited = false;
         self.node(node.0, node.1, budget)
-    }
-
-    /// Hands all nodes to helpers, those that are there and those to come.
-    pub(crate) fn feed(&mut self, feed: &Arc<Feed>) {
-        for node in self.nodes.waiting() {
-            self.met.push(node);
-            feed.offer(&mut self.met);
-        }
-        self.feed = Some(Arc::clone(feed));
-    }
-
-    pub(crate) fn stop_feeding(&mut self) {
-        self.feed = None;
     }
 
     /// The same product for workers, each with its view of the graph and of the nodes. The first one is for who has this product.
@@ -149,8 +130,6 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
             successors: Vec::new(),
             n_edges: 0,
             is_limited: true,
-            feed: None,
-            met: Vec::new(),
             last_enabled: ThreadSet::NONE,
             search_bytes: 0,
             notes: Notes::default(),
@@ -163,11 +142,7 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
         let is_limited = self.is_limited;
         let allow = |n_nodes| if is_limited { budget.allow_states(n_nodes) } else { Ok(()) };
         let found = self.nodes.number(key, allow)?;
-        let (node, is_new) = found.ok_or_else(full)?;
-        if is_new && let Some(feed) = &self.feed {
-            self.met.push(key);
-            feed.offer(&mut self.met);
-        }
+        let (node, _) = found.ok_or_else(full)?;
         Ok(node)
     }
 
@@ -246,12 +221,11 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
     }
 
     pub(crate) fn progress(&self) -> Progress {
-        let feed = self.feed.as_ref().map_or(0, |feed| feed.bytes());
         self.nodes.progress(Progress {
             states: 0,
             transitions: self.n_edges,
             frontier: 0,
-            memory_bytes: (feed + self.search_bytes + self.graph.bytes()) as u64,
+            memory_bytes: (self.search_bytes + self.graph.bytes()) as u64,
         })
     }
 }

@@ -35,6 +35,9 @@ use pdnet_base::Slots;
 /// So many nodes have their cells side by side.
 const PAGE: usize = 1 << 11;
 
+/// So many nodes that are done are left out after a node that is done at once.
+const AT_ONCE: u32 = 8;
+
 /// The lower half of a word: the number of the node above, exclusive or the own one. A root is above itself.
 const ABOVE: u64 = u32::MAX as u64;
 const SEEN: u64 = 1 << 32;
@@ -252,10 +255,21 @@ impl<'s> View<'s> {
                 return false;
             }
             if word & LOCKED == 0 && self.exchange(node, word, word | DONE) {
-                return true;
+                break;
             }
             patience.wait();
         }
+        // What comes after it was looked at not long ago; those who look for a node that is not done shall not have to look at it
+        // again. There is an end to it, for others may have left out this node already: then it does not come after itself.
+        for _ in 0..AT_ONCE {
+            let next = self.next(node);
+            if next == node || !self.is_done(next) {
+                break;
+            }
+            let beyond = self.next(next);
+            self.cell(node).next.store(beyond ^ node, Ordering::Release);
+        }
+        true
     }
 
     #[inline]
@@ -306,22 +320,25 @@ impl<'s> View<'s> {
     /// of its own any more is moved before: `carry` is called with that root, a node of the other set, and this view.
     pub(crate) fn unite(&mut self, one: u32, other: u32, mut carry: impl FnMut(u32, u32, &mut Self)) {
         let mut patience = Patience::default();
-        let (child, word, parent) = loop {
-            let ((first, first_word), (second, second_word)) = (self.root(one), self.root(other));
-            if first == second {
+        let ((child, word), parent, nodes) = loop {
+            let (first, second) = (self.root(one), self.root(other));
+            if first.0 == second.0 {
                 return;
             }
-            let (child, word, parent) =
-                if first > second { (first, first_word, second) } else { (second, second_word, first) };
-            if word & TAKEN == 0 && self.exchange(child, word, word | TAKEN) {
-                break (child, word, parent);
+            let (child, parent, nodes) = if first.0 > second.0 {
+                (first, second.0, [one, other])
+            } else {
+                (second, first.0, [other, one])
+            };
+            if child.1 & TAKEN == 0 && self.exchange(child.0, child.1, child.1 | TAKEN) {
+                break (child, parent, nodes);
             }
             patience.wait();
         };
         if word & NOTED != 0 {
             carry(child, parent, self);
         }
-        let (below, beside) = (self.lock(child), self.lock(parent));
+        let (below, beside) = (self.lock(nodes[0]), self.lock(nodes[1]));
         for of in [|cell: &'s Cell| &cell.next, |cell: &'s Cell| &cell.member] {
             let (first, second) = (of(self.cell(below)), of(self.cell(beside)));
             let after = [first.load(Ordering::Acquire) ^ below, second.load(Ordering::Acquire) ^ beside];
@@ -443,7 +460,7 @@ mod tests {
                 frames.pop();
                 continue;
             };
-            if rng.next_u64().is_multiple_of(8) {
+            if rng.next_u64().is_multiple_of(64) {
                 std::thread::yield_now();
             }
             match view.claim(target) {
