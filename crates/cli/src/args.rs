@@ -354,8 +354,9 @@ pub(crate) struct LimitArgs {
     pub(crate) preemptions: Option<u32>,
     /// How many threads of pdnet work on a search.
     ///
-    /// The answers are the same for every number, but the run that is shown may be another one, and longer. A search begins with one
-    /// thread; the others join when it has become large. Not for `--preemptions`.
+    /// The answers are the same for every number, but the run that is shown may be another one each time, and longer: that is why
+    /// there is one where nothing is said. A search begins with one thread; the others join when it has become large. Not for
+    /// `--preemptions`.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) threads: u32,
     /// In which order states are searched, for what finite runs break.

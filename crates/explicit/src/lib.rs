@@ -25,14 +25,17 @@
 //! | `budget` | limits and progress |
 //! | `graph` | the reachable states with their edges, found on demand |
 //! | `edges` | where the edges are kept |
-//! | `ahead` | workers who find edges before a search needs them |
 //! | `continuation` | whether a run goes on forever in spite of assumptions |
 //! | `partial` | threads that are blocked forever while others go on |
 //! | `stepper` | the steps of a state that a search has to look at |
 //! | `product` | the net times an automaton |
 //! | `nodes` | its nodes |
+//! | `numbers` | their numbers, for several workers |
 //! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
+//! | `sweep` | several workers on that |
 //! | `emptiness` | accepting components of the product, with fairness |
+//! | `cycles` | several workers on that |
+//! | `sets` | the sets of strongly connected nodes that they share |
 //! | `streett` | strong fairness inside of a component |
 //! | `scc` | components of small graphs |
 //! | `lasso` | a short run out of an accepting component |
@@ -57,10 +60,10 @@
 
 #![forbid(unsafe_code)]
 
-mod ahead;
 mod budget;
 mod continuation;
 mod crew;
+mod cycles;
 mod depth;
 mod edges;
 mod emptiness;
@@ -74,6 +77,7 @@ mod lasso;
 mod ltl;
 mod nodes;
 mod notes;
+mod numbers;
 mod parents;
 mod partial;
 mod preemption;
@@ -82,8 +86,10 @@ mod product;
 mod safety;
 mod scc;
 mod scout;
+mod sets;
 mod stepper;
 mod streett;
+mod sweep;
 mod visited;
 mod worker;
 

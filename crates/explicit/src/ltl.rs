@@ -5,11 +5,14 @@ use pdnet_logic::{Automaton, Ltl, translate};
 use pdnet_space::Atoms;
 
 use crate::budget::Budget;
-use crate::emptiness::Emptiness;
+use crate::cycles::Cycles;
+use crate::emptiness::{Emptiness, is_visited};
 use crate::graph::Graph;
+use crate::lasso;
+use crate::nodes::NodeTable as _;
 use crate::prefix::{self, Prefixes};
 use crate::product::{Product, Search};
-use crate::{ahead, lasso};
+use crate::sweep::Sweep;
 
 /// The runs that break a property.
 #[derive(Clone, Copy, Debug)]
@@ -69,18 +72,24 @@ fn decide(
     let automaton = bad.automaton(names)?;
     let atoms = Atoms::new(net, compiled, atoms.iter().map(|atom| &atom.expr))
         .map_err(|error| StopReason::Unsupported(error.0))?;
+    let crew = graph.model.crew;
+    // One works alone until there are so many nodes.
+    let pause_at = if crew.workers > 1 { crew.from_states } else { usize::MAX };
     // A prefix that can be continued can be continued fairly, because the scheduler may be fair from then on;
     // but not where a thread that has to move can only fail an assumption.
     let prefixes = fairness == Fairness::None || !graph.model.has_assumptions;
     let is_terminal = prefix::is_terminal(&automaton);
     if prefixes && (is_terminal || bad.is_by_prefix()) {
         let mut product = Product::new(graph, &automaton, atoms.clone(), prefixes, budget)?;
-        let mut prefixes = Prefixes::new();
-        let found = together(&mut product, budget, |product, pause_at, budget| {
-            prefixes.search(product, pause_at, budget)
-        });
+        let mut found = Prefixes::new().search(&mut product, pause_at, budget);
         *last = product.progress();
-        if let Some(trace) = found? {
+        // It begins again, but what was found of the graph is there.
+        if matches!(found, Ok(Search::Paused)) {
+            let sweep = Sweep::new(crew.workers, automaton.states.len());
+            found = sweep.search(&mut product, budget).map(Search::Ended);
+            *last = sweep.progress(product.progress());
+        }
+        if let Search::Ended(Some(trace)) = found? {
             return Ok(Verdict::Violated(trace));
         }
         if is_terminal {
@@ -88,34 +97,24 @@ fn decide(
         }
     }
     let mut product = Product::new(graph, &automaton, atoms, prefixes, budget)?;
-    let mut emptiness = Emptiness::new(fairness);
-    let found = together(&mut product, budget, |product, pause_at, budget| {
-        emptiness.search(product, pause_at, budget)
-    });
+    let found = Emptiness::new(fairness).search(&mut product, pause_at, budget);
     *last = product.progress();
-    match found? {
-        Some(witness) => Ok(Verdict::Violated(lasso::trace(&mut product, &witness, fairness, budget)?)),
-        None => Ok(product.notes.verdict(net)),
-    }
-}
-
-/// Does a search: alone, and with helpers where it has become large.
-fn together<T>(
-    product: &mut Product<'_, '_>,
-    budget: &mut Budget<'_>,
-    mut search: impl FnMut(&mut Product<'_, '_>, usize, &mut Budget<'_>) -> Result<Search<T>, StopReason>,
-) -> Result<Option<T>, StopReason> {
-    let crew = product.graph.model.crew;
-    let pause_at = if crew.workers > 1 { crew.from_states } else { usize::MAX };
-    loop {
-        let found = match search(product, pause_at, budget)? {
-            Search::Paused => {
-                ahead::helped(product, budget, |product, budget| search(product, usize::MAX, budget))?
-            }
-            ended @ Search::Ended(_) => ended,
-        };
-        if let Search::Ended(found) = found {
-            return Ok(found);
+    let trace = match found? {
+        Search::Ended(None) => None,
+        Search::Ended(Some(witness)) => {
+            Some(lasso::trace(&mut product, &witness, is_visited, fairness, budget)?)
         }
-    }
+        // It begins again, but what was found of the graph is there.
+        Search::Paused => {
+            let cycles = Cycles::new(crew.workers, automaton.states.len(), fairness);
+            let found = cycles.search(&mut product, budget);
+            *last = cycles.progress(product.progress());
+            let visited = |product: &Product<'_, '_>, node| cycles.has_seen(product.nodes.get(node));
+            match found? {
+                Some(witness) => Some(lasso::trace(&mut product, &witness, visited, fairness, budget)?),
+                None => None,
+            }
+        }
+    };
+    Ok(trace.map_or_else(|| product.notes.verdict(net), Verdict::Violated))
 }

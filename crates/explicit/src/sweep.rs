@@ -1,0 +1,345 @@
+//! Several workers on one search for a bad prefix.
+//!
+//! They share the nodes that are to be expanded, the oldest first, and of each node from where it was come to and who moved:
+//! that is set once, by the worker who then hands it on. So each node that can be reached is expanded once, and
+//! the answer is that of [`crate::prefix`]; but with several workers, a run need not be a shortest one.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pdnet_base::Slots;
+use pdnet_check::{Control, Observer, Progress, StopReason, Trace};
+
+use crate::budget::Budget;
+use crate::graph::{Graph, Movers};
+use crate::lasso::{firings, prefix_end};
+use crate::nodes::{Node, NodeTable};
+use crate::notes::Notes;
+use crate::numbers::Numbers;
+use crate::product::{Edge, Expansion, Product};
+
+/// So many nodes are handed over together.
+const BATCH: usize = 64;
+
+/// So many nodes are side by side.
+const PAGE: usize = 1 << 11;
+
+/// The longest sleep of a worker that has nothing to do.
+const SLEEP: Duration = Duration::from_micros(500);
+
+/// Is set where it is known from where a node was come to; below it are who moved and the number of the other node.
+const MET: u64 = 1 << 63;
+
+/// A search by several workers.
+pub(crate) struct Sweep {
+    numbers: Numbers,
+    /// From where each node was come to.
+    origins: Slots<Box<[AtomicU64]>>,
+    waiting: Mutex<VecDeque<Vec<u32>>>,
+    /// How many batches wait.
+    n_waiting: AtomicUsize,
+    /// The workers that have something to do.
+    n_busy: AtomicUsize,
+    bytes: AtomicUsize,
+    tallies: Vec<Tally>,
+    /// There is nothing more to be done.
+    is_over: AtomicBool,
+    /// The node after which the automaton accepts everything.
+    found: Mutex<Option<u32>>,
+    stopped: Mutex<Option<StopReason>>,
+}
+
+/// What a worker lets the others know, in a line of the cache for itself.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Tally {
+    /// The nodes that it was the first to meet.
+    nodes: AtomicUsize,
+    edges: AtomicU64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sweep {
+    /// A search by so many workers, with an automaton of so many states.
+    pub(crate) fn new(n_workers: usize, n_states: usize) -> Self {
+        Self {
+            numbers: Numbers::new(n_states),
+            origins: Slots::new(),
+            waiting: Mutex::default(),
+            n_waiting: AtomicUsize::new(0),
+            n_busy: AtomicUsize::new(n_workers),
+            bytes: AtomicUsize::new(0),
+            tallies: (0..n_workers).map(|_| Tally::default()).collect(),
+            is_over: AtomicBool::new(false),
+            found: Mutex::new(None),
+            stopped: Mutex::new(None),
+        }
+    }
+
+    /// Searches.
+    pub(crate) fn search(
+        &self,
+        product: &mut Product<'_, '_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Trace>, StopReason> {
+        let net = product.graph.model.net;
+        let mut graphs: Vec<Graph<'_>> =
+            (1..self.tallies.len()).map(|number| product.graph.fork(number)).collect();
+        let mut notes = Vec::new();
+        std::thread::scope(|scope| {
+            let products = product.share(&mut graphs, |_| SweptNodes(self));
+            let mut workers = products.into_iter().enumerate();
+            let Some((_, mut first)) = workers.next() else { return };
+            self.meet(first.initial, first.initial, Movers::NOBODY);
+            self.tallies[0].nodes.store(1, Ordering::Relaxed);
+            self.hand_over(vec![first.initial]);
+            let mut others = Vec::new();
+            for (number, mut product) in workers {
+                let budget = budget.fork();
+                let run = move || {
+                    let mut watch = Watch(self);
+                    self.run(&mut product, number, &mut budget.with(&mut watch))
+                };
+                match std::thread::Builder::new().spawn_scoped(scope, run) {
+                    Ok(other) => others.push(other),
+                    // Fewer workers do as well.
+                    Err(_) => {
+                        self.n_busy.fetch_sub(1, Ordering::SeqCst);
+                    }
+                }
+            }
+            notes.push(self.run(&mut first, 0, budget));
+            // A panic of one goes on here, when the scope is left.
+            notes.extend(others.into_iter().filter_map(|other| other.join().ok()));
+        });
+        notes.iter().for_each(|noted: &Notes| product.notes.join(net, noted));
+        let found = lock(&self.found).take();
+        if let Some(node) = found {
+            return Ok(Some(self.trace(node, product.graph)));
+        }
+        lock(&self.stopped).take().map_or(Ok(None), Err)
+    }
+
+    pub(crate) fn progress(&self, product: Progress) -> Progress {
+        let waiting = self.n_waiting.load(Ordering::Relaxed) * (BATCH * 4 + size_of::<Vec<u32>>());
+        let bytes =
+            self.origins.bytes() + self.bytes.load(Ordering::Relaxed) + self.numbers.bytes() + waiting;
+        Progress {
+            states: self.n_nodes() as u64,
+            transitions: self.tallies.iter().map(|tally| tally.edges.load(Ordering::Relaxed)).sum(),
+            frontier: (self.n_waiting.load(Ordering::Relaxed) * BATCH) as u64,
+            memory_bytes: product.memory_bytes + bytes as u64,
+        }
+    }
+
+    fn n_nodes(&self) -> usize {
+        self.tallies.iter().map(|tally| tally.nodes.load(Ordering::Relaxed)).sum()
+    }
+
+    #[inline]
+    fn origin(&self, node: u32) -> &AtomicU64 {
+        let page = node / PAGE as u32;
+        let page = self.origins.get(page).unwrap_or_else(|| {
+            self.bytes.fetch_add(PAGE * size_of::<AtomicU64>(), Ordering::Relaxed);
+            self.origins.set(page, (0..PAGE).map(|_| AtomicU64::new(0)).collect())
+        });
+        &page[node as usize % PAGE]
+    }
+
+    /// Comes to a node from another one; true where nobody did before.
+    #[inline]
+    fn meet(&self, node: u32, from: u32, movers: Movers) -> bool {
+        let origin = self.origin(node);
+        if origin.load(Ordering::Relaxed) != 0 {
+            return false;
+        }
+        let [thread, partner] = movers.bytes();
+        let word = MET | u64::from(thread) << 40 | u64::from(partner) << 32 | u64::from(from);
+        origin.compare_exchange(0, word, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    fn hand_over(&self, batch: Vec<u32>) {
+        let mut waiting = lock(&self.waiting);
+        waiting.push_back(batch);
+        self.n_waiting.store(waiting.len(), Ordering::SeqCst);
+    }
+
+    fn next(&self) -> Option<Vec<u32>> {
+        if self.n_waiting.load(Ordering::SeqCst) == 0 {
+            return None;
+        }
+        let mut waiting = lock(&self.waiting);
+        let batch = waiting.pop_front();
+        self.n_waiting.store(waiting.len(), Ordering::SeqCst);
+        batch
+    }
+
+    /// Works until the search is over.
+    fn run(
+        &self,
+        product: &mut Product<'_, '_, SweptNodes<'_>>,
+        number: usize,
+        budget: &mut Budget<'_>,
+    ) -> Notes {
+        // Where this worker panics, the others shall not wait for it.
+        let leaves = Leaves(self);
+        if let Err(reason) = self.work(product, number, budget)
+            && !self.is_over.load(Ordering::SeqCst)
+        {
+            lock(&self.stopped).get_or_insert(reason);
+        }
+        drop(leaves);
+        product.notes
+    }
+
+    fn work(
+        &self,
+        product: &mut Product<'_, '_, SweptNodes<'_>>,
+        number: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), StopReason> {
+        let (mut edges, mut met): (Vec<Edge>, Vec<u32>) = (Vec::new(), Vec::new());
+        let tally = &self.tallies[number];
+        loop {
+            while let Some(batch) = self.next() {
+                for node in batch {
+                    if self.is_over.load(Ordering::Relaxed) {
+                        return Ok(());
+                    }
+                    edges.clear();
+                    if product.expand(node, &mut edges, budget)? == Expansion::Accepted {
+                        lock(&self.found).get_or_insert(node);
+                        return Ok(());
+                    }
+                    let n_before = met.len();
+                    met.extend(
+                        edges
+                            .iter()
+                            .filter(|edge| self.meet(edge.target, node, edge.movers))
+                            .map(|edge| edge.target),
+                    );
+                    let n_nodes = tally.nodes.load(Ordering::Relaxed) + met.len() - n_before;
+                    tally.nodes.store(n_nodes, Ordering::Relaxed);
+                    tally.edges.store(product.n_edges, Ordering::Relaxed);
+                    if budget.counts_states() {
+                        budget.allow_states(self.n_nodes())?;
+                    }
+                    if met.len() >= BATCH {
+                        self.hand_over(std::mem::take(&mut met));
+                    }
+                }
+                // Others may wait for what this one has found.
+                if !met.is_empty() && self.n_waiting.load(Ordering::Relaxed) < self.tallies.len() {
+                    self.hand_over(std::mem::take(&mut met));
+                }
+            }
+            if !met.is_empty() {
+                self.hand_over(std::mem::take(&mut met));
+                continue;
+            }
+            self.n_busy.fetch_sub(1, Ordering::SeqCst);
+            if !self.await_work(product, budget)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits until there is something to do; false where there will be nothing.
+    fn await_work(
+        &self,
+        product: &Product<'_, '_, SweptNodes<'_>>,
+        budget: &mut Budget<'_>,
+    ) -> Result<bool, StopReason> {
+        let mut sleep = Duration::from_micros(1);
+        loop {
+            // Who is busy may hand something over, and who takes it is busy before that.
+            let is_idle = self.n_busy.load(Ordering::SeqCst) == 0;
+            if self.is_over.load(Ordering::SeqCst) {
+                return Ok(false);
+            }
+            if self.n_waiting.load(Ordering::SeqCst) > 0 {
+                self.n_busy.fetch_add(1, Ordering::SeqCst);
+                return Ok(true);
+            }
+            if is_idle {
+                return Ok(false);
+            }
+            budget.look(&product.progress())?;
+            std::thread::sleep(sleep);
+            sleep = (sleep * 2).min(SLEEP);
+        }
+    }
+
+    /// The run to a node.
+    fn trace(&self, node: u32, graph: &mut Graph<'_>) -> Trace {
+        let mut path = Vec::new();
+        let state = |node: u32| self.numbers.get(node).0;
+        let mut at = node;
+        loop {
+            let word = self.origin(at).load(Ordering::Acquire);
+            #[expect(clippy::cast_possible_truncation, reason = "made of a number and two bytes")]
+            let (from, movers) = (word as u32, Movers::from_bytes([(word >> 40) as u8, (word >> 32) as u8]));
+            // The initial node is the only one that was come to from itself.
+            if from == at {
+                break;
+            }
+            path.push((state(from), movers, state(at)));
+            at = from;
+        }
+        path.reverse();
+        Trace { prefix: firings(graph, &path), end: prefix_end(&path) }
+    }
+}
+
+/// Ends the search when a worker goes, however it goes: each goes only when there is nothing more to be done.
+struct Leaves<'s>(&'s Sweep);
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Stops a worker in the middle of something when all is over.
+struct Watch<'s>(&'s Sweep);
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, _: &Progress) -> Control {
+        if self.0.is_over.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
+    }
+}
+
+/// The nodes as a worker sees them.
+struct SweptNodes<'s>(&'s Sweep);
+
+impl NodeTable for SweptNodes<'_> {
+    #[inline]
+    fn get(&self, node: u32) -> Node {
+        self.0.numbers.get(node)
+    }
+
+    /// Whether a node is new is seen when it is met, and so are limits.
+    #[inline]
+    fn number<E>(
+        &mut self,
+        key: Node,
+        _: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Option<(u32, bool)>, E> {
+        Ok(self.0.numbers.number(key).map(|number| (number, false)))
+    }
+
+    #[inline]
+    fn touch(&self, key: Node) -> u32 {
+        let node = self.0.numbers.guess(key);
+        node.map_or(0, |node| u32::from(self.0.origin(node).load(Ordering::Relaxed) != 0))
+    }
+
+    fn progress(&self, product: Progress) -> Progress {
+        self.0.progress(product)
+    }
+}
