@@ -1,6 +1,6 @@
 //! Which search a formula or an automaton needs.
 
-use pdnet_check::{AtomData, Fairness, Outcome, Progress, StopReason, Verdict};
+use pdnet_check::{AtomData, Fairness, MemoryUse, Outcome, Progress, Stats, StopReason, Verdict};
 use pdnet_logic::{Automaton, Ltl, translate};
 use pdnet_space::Atoms;
 
@@ -52,9 +52,19 @@ pub(crate) fn check(
     budget: &mut Budget<'_>,
 ) -> Outcome {
     let search = budget.search();
-    let mut last = Progress { states: 0, transitions: 0, frontier: 0, memory_bytes: 0 };
-    let verdict = decide(graph, (bad, atoms), fairness, budget, &mut last).unwrap_or_else(Verdict::Unknown);
-    Outcome { verdict, stats: budget.stats(&search, &last) }
+    let mut last = Last::default();
+    let decided = graph.begin(budget).and_then(|()| decide(graph, (bad, atoms), fairness, budget, &mut last));
+    graph.end(decided.is_err(), budget);
+    let verdict = decided.unwrap_or_else(Verdict::Unknown);
+    let stats = Stats { memory: last.memory, ..budget.stats(&search, &last.progress) };
+    Outcome { verdict, stats }
+}
+
+/// How far a search was when it ended.
+#[derive(Default)]
+struct Last {
+    progress: Progress,
+    memory: MemoryUse,
 }
 
 fn decide(
@@ -62,7 +72,7 @@ fn decide(
     (bad, atoms): (Bad<'_>, &[AtomData]),
     fairness: Fairness,
     budget: &mut Budget<'_>,
-    last: &mut Progress,
+    last: &mut Last,
 ) -> Result<Verdict, StopReason> {
     let (net, compiled) = (graph.model.net, graph.model.compiled);
     let names = atoms.iter().map(|atom| atom.text.clone()).collect();
@@ -79,7 +89,7 @@ fn decide(
         let found = together(&mut product, budget, |product, pause_at, budget| {
             prefixes.search(product, pause_at, budget)
         });
-        *last = product.progress();
+        *last = Last { progress: product.progress(), memory: product.memory() };
         if let Some(trace) = found? {
             return Ok(Verdict::Violated(trace));
         }
@@ -92,7 +102,7 @@ fn decide(
     let found = together(&mut product, budget, |product, pause_at, budget| {
         emptiness.search(product, pause_at, budget)
     });
-    *last = product.progress();
+    *last = Last { progress: product.progress(), memory: product.memory() };
     match found? {
         Some(witness) => Ok(Verdict::Violated(lasso::trace(&mut product, &witness, fairness, budget)?)),
         None => Ok(product.notes.verdict(net)),

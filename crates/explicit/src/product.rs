@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pdnet_base::Idx as _;
-use pdnet_check::{Progress, StopReason};
+use pdnet_check::{Depth, MemoryUse, Progress, StopReason};
 use pdnet_logic::{AutState, Automaton};
 use pdnet_space::{Atoms, StateId, ThreadSet};
 
@@ -65,6 +65,8 @@ pub(crate) struct Product<'p, 'a> {
     pub(crate) last_enabled: ThreadSet,
     /// What the search keeps beside the product.
     pub(crate) search_bytes: usize,
+    /// How deep it is.
+    pub(crate) depth: Depth,
     pub(crate) notes: Notes,
 }
 
@@ -96,6 +98,7 @@ impl<'p, 'a> Product<'p, 'a> {
             met: Vec::new(),
             last_enabled: ThreadSet::NONE,
             search_bytes: 0,
+            depth: Depth::Stack(0),
             notes: Notes::default(),
         };
         product.initial = product.node(initial, automaton.initial, budget)?;
@@ -201,6 +204,12 @@ impl<'p, 'a> Product<'p, 'a> {
         self.graph.enabled(self.state(node))
     }
 
+    /// What it takes memory for.
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let (nodes, waiting) = (self.nodes.bytes() as u64, self.search_bytes as u64);
+        MemoryUse { nodes, waiting, ..self.graph.memory() }
+    }
+
     pub(crate) fn progress(&self) -> Progress {
         let feed = self.feed.as_ref().map_or(0, |feed| feed.bytes());
         Progress {
@@ -208,6 +217,7 @@ impl<'p, 'a> Product<'p, 'a> {
             transitions: self.n_edges,
             frontier: 0,
             memory_bytes: (self.nodes.bytes() + feed + self.search_bytes + self.graph.bytes()) as u64,
+            depth: Some(self.depth),
         }
     }
 }
