@@ -35,6 +35,10 @@ const TAIL: usize = 8;
 const COMMIT: u64 = 0;
 const QUESTION: u64 = u64::MAX;
 
+/// How often it is tried to lock the file, and how long it is waited between that.
+const LOCK_TRIES: usize = 30;
+const LOCK_EVERY: Duration = Duration::from_millis(100);
+
 /// What was asked: names of its parts, with their values.
 pub(crate) type Question = Vec<(&'static str, String)>;
 
@@ -68,8 +72,7 @@ impl Checkpoint {
             }
             _ => format!("cannot open `{name}`: {error}"),
         })?;
-        // Where there are no locks, there are none.
-        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        if !is_alone(&file) {
             return Err(format!("another process keeps its search in `{name}`"));
         }
         let length = match begin(&mut file).map_err(|error| format!("cannot read `{name}`: {error}"))? {
@@ -131,6 +134,17 @@ impl Checkpoint {
             ));
         }
     }
+}
+
+/// Locks the file, for as long as it is open. A process that was killed may need a moment to go. Where there are no locks, there are none.
+fn is_alone(file: &File) -> bool {
+    let is_locked = || !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    let tries = std::iter::repeat_n(LOCK_EVERY, LOCK_TRIES);
+    is_locked()
+        || tries.into_iter().any(|pause| {
+            std::thread::sleep(pause);
+            is_locked()
+        })
 }
 
 /// Words as a list for people.
