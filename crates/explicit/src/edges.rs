@@ -3,12 +3,14 @@
 //! What is known of a state is a *record*: a piece of memory that its finder writes and then makes known by its address. Each
 //! state is expanded once, by the worker who has claimed it.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use pdnet_base::{Idx as _, Slots};
-use pdnet_space::{StateId, ThreadSet};
+use pdnet_check::StopReason;
+use pdnet_space::{StateId, StoreWorker, ThreadSet};
 
-use crate::graph::Movers;
+use crate::graph::{Movers, full};
 
 /// So many words make a block of records, unless one record is larger.
 const BLOCK: usize = 1 << 13;
@@ -98,6 +100,25 @@ impl Draft {
         self.fresh.clear();
         self.movers.clear();
         (self.enabled, self.letter, self.is_noted) = (ThreadSet::NONE, None, false);
+    }
+
+    /// Adds a target.
+    #[inline]
+    pub(crate) fn add(&mut self, target: StateId, is_new: bool) {
+        if is_new {
+            self.fresh.push(target);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
+        self.targets.push(target.index() as u32);
+    }
+
+    /// Puts the states into the store that were brought to it, in their order: they are targets.
+    pub(crate) fn put_in(&mut self, store: &mut StoreWorker) -> Result<(), StopReason> {
+        let put_in = store.insert_brought(|target, is_new, _| {
+            self.add(target, is_new);
+            ControlFlow::Continue(())
+        });
+        put_in.map_err(|_| full())
     }
 }
 

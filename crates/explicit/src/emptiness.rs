@@ -18,7 +18,7 @@ pub(crate) enum Witness {
 }
 
 /// What the edges and states of a component have in common.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
     /// The acceptance sets that its edges cover.
     pub(crate) acceptance: u32,
@@ -31,6 +31,10 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
+    /// That of no node.
+    pub(crate) const EMPTY: Self =
+        Self { acceptance: 0, moved: ThreadSet::NONE, sometimes: ThreadSet::NONE, always: ThreadSet::ALL };
+
     /// That of a single node without edges.
     pub(crate) const fn of_node(enabled: ThreadSet) -> Self {
         Self { acceptance: 0, moved: ThreadSet::NONE, sometimes: enabled, always: enabled }
@@ -231,7 +235,7 @@ impl Emptiness {
         // Parts of a component cover no more acceptance sets than it does itself.
         let may_accept = root.summary.acceptance == product.automaton.all_acceptance();
         if self.fairness == Fairness::Strong && root.has_cycle && may_accept {
-            let found = streett::refine(product, component.clone(), budget)?;
+            let found = streett::refine(product, component.clone(), &root.summary, budget)?;
             if let Some(part) = found {
                 return Ok(Some(Witness::Component(part)));
             }

@@ -1,9 +1,10 @@
 //! The reachable states with their edges, found on demand and kept.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pdnet_base::{FxHashMap, Idx as _, IndexVec};
+use pdnet_base::{FxHashMap, IndexVec};
 use pdnet_check::{MemoryUse, Progress, StopReason};
 use pdnet_net::{Action, Firing, Net, Transition};
 use pdnet_space::{
@@ -16,6 +17,9 @@ use crate::journal::edges::GraphJournal;
 use crate::notes::{self, Notes};
 use crate::stepper::{Stepper, Stored};
 use crate::{Crew, Explicit};
+
+/// So many successors of a state are put into the store together.
+const BATCH: usize = 256;
 
 /// A net, compiled, with what every search asks about its transitions.
 pub(crate) struct Model<'a> {
@@ -116,6 +120,8 @@ pub(crate) struct Known {
     pub(crate) edges: Edges,
     /// What has to be noted of states; of most, nothing.
     noted: Mutex<FxHashMap<StateId, Noted>>,
+    /// The bytes of the steps that the workers remember.
+    remembered: AtomicUsize,
 }
 
 /// What has to be noted of a state.
@@ -131,7 +137,7 @@ impl Known {
     fn new(model: &Model<'_>) -> Self {
         let store = SharedStore::empty(model.compiled, model.crew.workers.max(1));
         let edges = Edges::new(model.compiled.max_threads(), model.has_partners);
-        Self { store, edges, noted: Mutex::default() }
+        Self { store, edges, noted: Mutex::default(), remembered: AtomicUsize::new(0) }
     }
 
     pub(crate) fn noted(&self) -> MutexGuard<'_, FxHashMap<StateId, Noted>> {
@@ -139,7 +145,7 @@ impl Known {
     }
 
     fn bytes(&self) -> usize {
-        self.store.bytes() + self.edges.bytes()
+        self.store.bytes() + self.edges.bytes() + self.remembered.load(Ordering::Relaxed)
     }
 
     pub(crate) fn progress(&self) -> Progress {
@@ -164,6 +170,8 @@ pub(crate) struct Expander<'a> {
     draft: Draft,
     /// The atoms whose letters are kept with states, and their number.
     atoms: Option<(Atoms, u8)>,
+    /// The bytes of remembered steps that are counted already.
+    counted: usize,
 }
 
 impl Expander<'_> {
@@ -181,14 +189,15 @@ impl Expander<'_> {
         // Whatever comes, others shall not wait for this state.
         let claimed = Claimed { known: Arc::clone(&self.known), state, is_done: false };
         budget.tick(|| self.known.progress())?;
-        let _ = self.state(state);
         let mut stop = None;
         let mut n_firings = 0_u64;
         let mut noted = Noted::default();
-        let Self { model, known, store, stepper, reduces, draft, .. } = self;
+        let Self { model, known, store, stepper, reduces, loaded, draft, .. } = self;
         draft.clear();
-        let depth = known.store.mark(state);
-        let result = stepper.for_each(|step, next, n_steps| {
+        *loaded = None;
+        let depth = if *reduces { known.store.mark(state) } else { 0 };
+        stepper.load_row(store, state);
+        let result = stepper.for_each_row(store, |store, step, next, n_steps| {
             draft.enabled |= step.movers();
             n_firings += 1;
             if n_firings.is_multiple_of(FIRINGS) {
@@ -200,22 +209,19 @@ impl Expander<'_> {
             }
             let mut is_later = true;
             if step.outcome == Outcome::State {
-                let mark = if *reduces {
-                    depth.saturating_add(u32::try_from(n_steps).unwrap_or(u32::MAX))
-                } else {
-                    0
-                };
-                match store.insert(next, mark) {
-                    Ok((target, is_new)) => {
-                        if is_new {
-                            draft.fresh.push(target);
+                draft.movers.push(Movers::of(step));
+                if *reduces {
+                    // Whether the state is a later one has to be known now.
+                    let mark = depth.saturating_add(u32::try_from(n_steps).unwrap_or(u32::MAX));
+                    match store.insert_row(next, mark) {
+                        Ok((target, is_new)) => {
+                            is_later = known.store.mark(target) > depth;
+                            draft.add(target, is_new);
                         }
-                        is_later = !*reduces || known.store.mark(target) > depth;
-                        #[expect(clippy::cast_possible_truncation, reason = "states are numbered so")]
-                        draft.targets.push(target.index() as u32);
-                        draft.movers.push(Movers::of(step));
+                        Err(_) => stop = Some(full()),
                     }
-                    Err(_) => stop = Some(full()),
+                } else if store.bring(next, 0, false) >= BATCH {
+                    stop = stop.take().or(draft.put_in(store).err());
                 }
                 // Other searches may have filled the graph: only what this one adds is counted here.
                 if let Err(reason) = budget.allow_states(draft.fresh.len()) {
@@ -225,11 +231,15 @@ impl Expander<'_> {
             let control = if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             Flow::new(control, is_later)
         });
-        let stop = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop);
-        if let Some(reason) = stop {
+        // What was brought must not be left for the next one.
+        let put_in = draft.put_in(store);
+        let stop = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop).or(put_in.err());
+        if let Some(reason) = stop.or(budget.allow_states(draft.fresh.len()).err()) {
             return Err(reason);
         }
         if let Some((atoms, number)) = &mut self.atoms {
+            self.stepper.unpack(&self.store);
+            self.loaded = Some(state);
             let (compiled, now) = (self.model.compiled, self.stepper.current());
             let is_deadlock = self.draft.enabled.is_empty() && !compiled.has_ended(now);
             let letter = u32::try_from(atoms.letter(compiled, now, is_deadlock)).unwrap_or(0);
@@ -239,8 +249,20 @@ impl Expander<'_> {
         if self.draft.is_noted {
             self.known.noted().insert(state, noted);
         }
+        self.count_bytes();
         claimed.publish(&mut self.writer, &self.draft);
         Ok(())
+    }
+
+    /// Lets all know what it takes for steps that it remembers.
+    #[inline]
+    fn count_bytes(&mut self) {
+        let bytes = self.stepper.bytes();
+        if bytes != self.counted {
+            // The sum is never below what this one has added before.
+            self.known.remembered.fetch_add(bytes.wrapping_sub(self.counted), Ordering::Relaxed);
+            self.counted = bytes;
+        }
     }
 
     /// Expands a state that another worker will need, unless that was done or is being done. What comes back is its letter and the
@@ -256,6 +278,12 @@ impl Expander<'_> {
         }
         let Draft { letter, fresh, .. } = &self.draft;
         Ok(letter.map(|found| (u64::from(found.letter), fresh.as_slice())))
+    }
+}
+
+impl Drop for Expander<'_> {
+    fn drop(&mut self) {
+        self.known.remembered.fetch_sub(self.counted, Ordering::Relaxed);
     }
 }
 
@@ -316,6 +344,7 @@ impl<'a> Graph<'a> {
             writer: RecordWriter::default(),
             draft: Draft::default(),
             atoms: None,
+            counted: 0,
         };
         Self { model, known, expander, observed: Vec::new(), journal: None }
     }
@@ -339,6 +368,7 @@ impl<'a> Graph<'a> {
             // What was half read is of no use.
             Err(None) => {
                 self.known = Arc::new(Known::new(self.model));
+                self.expander.counted = 0;
                 self.expander.known = Arc::clone(&self.known);
                 self.expander.store = SharedStore::worker(&self.known.store, 0);
                 self.expander.loaded = None;
@@ -370,6 +400,13 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// The same graph for another worker. There is never more than one with the same number.
+    pub(crate) fn fork(&self, number: usize) -> Self {
+        let (model, known) = (self.model, Arc::clone(&self.known));
+        // One worker keeps what all of them find.
+        Self { model, known, expander: self.helper(number), observed: self.observed.clone(), journal: None }
+    }
+
     /// Another worker on the same graph. There is never more than one with the same number.
     pub(crate) fn helper(&self, number: usize) -> Expander<'a> {
         let Expander { model, known, stepper, reduces, atoms, .. } = &self.expander;
@@ -383,6 +420,7 @@ impl<'a> Graph<'a> {
             writer: RecordWriter::default(),
             draft: Draft::default(),
             atoms: atoms.clone(),
+            counted: 0,
         }
     }
 
@@ -421,7 +459,8 @@ impl<'a> Graph<'a> {
 
     /// What it takes memory for.
     pub(crate) fn memory(&self) -> MemoryUse {
-        let (edges, remembered) = (self.known.edges.bytes() as u64, self.expander.stepper.bytes() as u64);
+        let edges = self.known.edges.bytes() as u64;
+        let remembered = self.known.remembered.load(Ordering::Relaxed) as u64;
         MemoryUse { edges, remembered, ..memory_of(self.known.store.size()) }
     }
 

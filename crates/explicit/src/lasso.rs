@@ -7,7 +7,7 @@ use pdnet_net::Firing;
 use pdnet_space::{StateId, ThreadSet};
 
 use crate::budget::Budget;
-use crate::emptiness::{Summary, Witness, is_visited};
+use crate::emptiness::{Summary, Witness};
 use crate::graph::{Graph, Movers};
 use crate::product::{Edge, Product};
 
@@ -34,11 +34,11 @@ pub(crate) fn prefix_end(path: &[Step]) -> TraceEnd {
 pub(crate) fn trace(
     product: &mut Product<'_, '_>,
     witness: &Witness,
+    visited: impl Fn(&Product<'_, '_>, u32) -> bool,
     fairness: Fairness,
     budget: &mut Budget<'_>,
 ) -> Result<Trace, StopReason> {
     let mut builder = Builder { product, budget, edges: Vec::new() };
-    let visited = |product: &Product<'_, '_>, node: u32| is_visited(product, node);
     let members: &[u32] = match witness {
         Witness::Prefix(node) => std::slice::from_ref(node),
         Witness::Component(nodes) => nodes,
@@ -52,7 +52,7 @@ pub(crate) fn trace(
     let entry = if member(initial) {
         initial
     } else {
-        builder.walk(initial, visited, |_, edge| member(edge.target), &mut prefix)?
+        builder.walk(initial, visited, |_, _, edge| member(edge.target), &mut prefix)?
     };
     let steps = |builder: &Builder<'_, '_, '_, '_>, path: &[(u32, Edge)]| -> Vec<Step> {
         let state = |node| builder.product.state(node);
@@ -87,7 +87,7 @@ impl Builder<'_, '_, '_, '_> {
         &mut self,
         start: u32,
         allowed: impl Fn(&Product<'_, '_>, u32) -> bool,
-        wanted: impl Fn(u32, Edge) -> bool,
+        wanted: impl Fn(&Product<'_, '_>, u32, Edge) -> bool,
         path: &mut Vec<(u32, Edge)>,
     ) -> Result<u32, StopReason> {
         let mut parents: Vec<Option<(u32, Edge)>> = vec![None; self.product.nodes.bound()];
@@ -95,11 +95,13 @@ impl Builder<'_, '_, '_, '_> {
         while let Some(node) = queue.pop_front() {
             self.edges.clear();
             self.product.expand(node, &mut self.edges, self.budget)?;
+            // Where several workers have searched, some nodes have not been met here.
+            parents.resize(self.product.nodes.bound(), None);
             for &edge in &self.edges {
                 if !allowed(self.product, edge.target) {
                     continue;
                 }
-                if wanted(node, edge) {
+                if wanted(self.product, node, edge) {
                     let first = path.len();
                     path.push((node, edge));
                     let mut at = node;
@@ -143,14 +145,10 @@ impl Builder<'_, '_, '_, '_> {
             if summary.acceptance == all && starved.is_empty() {
                 break;
             }
-            // Only weak fairness asks where a thread cannot move.
-            let n_enabled = if fairness == Fairness::Weak { self.product.nodes.bound() } else { 0 };
-            let enabled: Vec<ThreadSet> = (0..n_enabled)
-                .map(|node| u32::try_from(node).map_or(ThreadSet::NONE, |node| self.product.enabled(node)))
-                .collect();
-            let wanted = |from: u32, edge: Edge| {
+            let wanted = |product: &Product<'_, '_>, from: u32, edge: Edge| {
                 let feeds = !(edge.movers.set() & starved).is_empty();
-                let rests = fairness == Fairness::Weak && !(starved & !enabled[from as usize]).is_empty();
+                // Only weak fairness asks where a thread cannot move.
+                let rests = fairness == Fairness::Weak && !(starved & !product.enabled(from)).is_empty();
                 edge.acceptance & !summary.acceptance != 0 || feeds || rests
             };
             let n_steps = path.len();
@@ -160,7 +158,7 @@ impl Builder<'_, '_, '_, '_> {
             }
         }
         if at != entry || path.is_empty() {
-            self.walk(at, |_, node| member(node), |_, edge| edge.target == entry, &mut path)?;
+            self.walk(at, |_, node| member(node), |_, _, edge| edge.target == entry, &mut path)?;
         }
         Ok(path)
     }

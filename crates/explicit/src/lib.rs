@@ -31,8 +31,11 @@
 //! | `stepper` | the steps of a state that a search has to look at |
 //! | `product` | the net times an automaton |
 //! | `nodes` | its nodes |
+//! | `numbers` | their numbers, for several workers |
 //! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
 //! | `emptiness` | accepting components of the product, with fairness |
+//! | `cycles` | several workers on that |
+//! | `sets` | the sets of strongly connected nodes that they share |
 //! | `streett` | strong fairness inside of a component |
 //! | `scc` | components of small graphs |
 //! | `lasso` | a short run out of an accepting component |
@@ -61,6 +64,7 @@ mod ahead;
 mod budget;
 mod continuation;
 mod crew;
+mod cycles;
 mod depth;
 mod edges;
 mod emptiness;
@@ -74,6 +78,7 @@ mod lasso;
 mod ltl;
 mod nodes;
 mod notes;
+mod numbers;
 mod parents;
 mod partial;
 mod preemption;
@@ -82,6 +87,7 @@ mod product;
 mod safety;
 mod scc;
 mod scout;
+mod sets;
 mod stepper;
 mod streett;
 mod visited;

@@ -5,8 +5,10 @@ use pdnet_logic::{Automaton, Ltl, translate};
 use pdnet_space::Atoms;
 
 use crate::budget::Budget;
-use crate::emptiness::Emptiness;
+use crate::cycles::Cycles;
+use crate::emptiness::{Emptiness, is_visited};
 use crate::graph::Graph;
+use crate::nodes::NodeTable as _;
 use crate::prefix::{self, Prefixes};
 use crate::product::{Product, Search};
 use crate::{ahead, lasso};
@@ -98,15 +100,31 @@ fn decide(
         }
     }
     let mut product = Product::new(graph, &automaton, atoms, prefixes, budget)?;
-    let mut emptiness = Emptiness::new(fairness);
-    let found = together(&mut product, budget, |product, pause_at, budget| {
-        emptiness.search(product, pause_at, budget)
-    });
+    let crew = product.graph.model.crew;
+    let pause_at = if crew.workers > 1 { crew.from_states } else { usize::MAX };
+    let found = Emptiness::new(fairness).search(&mut product, pause_at, budget);
     *last = Last { progress: product.progress(), memory: product.memory() };
-    match found? {
-        Some(witness) => Ok(Verdict::Violated(lasso::trace(&mut product, &witness, fairness, budget)?)),
-        None => Ok(product.notes.verdict(net)),
-    }
+    let trace = match found? {
+        Search::Ended(None) => None,
+        Search::Ended(Some(witness)) => {
+            Some(lasso::trace(&mut product, &witness, is_visited, fairness, budget)?)
+        }
+        // It begins again, but what was found of the graph is there.
+        Search::Paused => {
+            let cycles = Cycles::new(crew.workers, automaton.states.len(), fairness);
+            let found = cycles.search(&mut product, budget);
+            *last = Last {
+                progress: cycles.progress(product.progress()),
+                memory: cycles.memory(product.memory()),
+            };
+            let visited = |product: &Product<'_, '_>, node| cycles.has_seen(product.nodes.get(node));
+            match found? {
+                Some(witness) => Some(lasso::trace(&mut product, &witness, visited, fairness, budget)?),
+                None => None,
+            }
+        }
+    };
+    Ok(trace.map_or_else(|| product.notes.verdict(net), Verdict::Violated))
 }
 
 /// Does a search: alone, and with helpers where it has become large.

@@ -5,12 +5,13 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use pdnet_base::{Idx as _, table_bytes};
+use pdnet_check::Progress;
 use pdnet_logic::AutState;
 use pdnet_space::StateId;
 
 /// With an automaton of at most so many states every state and automaton state has a number, be it a node or not. With larger
 /// ones there would be more numbers than nodes.
-const FEW: usize = 4;
+pub(crate) const FEW: usize = 4;
 
 /// The value of a node that was not met.
 const NOT_MET: u32 = 0;
@@ -19,7 +20,27 @@ const NOT_MET: u32 = 0;
 pub(crate) const MET: u32 = 1;
 
 /// A node.
-type Node = (StateId, AutState);
+pub(crate) type Node = (StateId, AutState);
+
+/// Who gives numbers to nodes.
+pub(crate) trait NodeTable {
+    /// The node of that number.
+    fn get(&self, node: u32) -> Node;
+
+    /// The number of a node, and whether it was not met before: then it is, if `allow` lets it. Nothing comes back where there
+    /// are no more numbers.
+    fn number<E>(
+        &mut self,
+        key: Node,
+        allow: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Option<(u32, bool)>, E>;
+
+    /// Looks at what is known of a node, so that it is close to the processor when it is needed.
+    fn touch(&self, key: Node) -> u32;
+
+    /// How far the search is that has these nodes; what its product takes beside them is given.
+    fn progress(&self, product: Progress) -> Progress;
+}
 
 /// Nodes with their numbers, and what a search knows of each.
 pub(crate) struct Nodes {
@@ -57,16 +78,6 @@ impl Nodes {
         self.values.len()
     }
 
-    /// The node of that number.
-    #[inline]
-    pub(crate) fn get(&self, node: u32) -> Node {
-        let node = node as usize;
-        match &self.table {
-            Table::Few(n_states) => (StateId::new(node / n_states), AutState::new(node % n_states)),
-            Table::Many { nodes, .. } => nodes[node],
-        }
-    }
-
     /// What is known of a node.
     #[inline]
     pub(crate) fn value(&self, node: u32) -> u32 {
@@ -84,10 +95,31 @@ impl Nodes {
         numbers.map(|(node, _)| self.get(node))
     }
 
-    /// The number of a node, and whether it was not met before: then it is, if `allow` lets it. Nothing comes back where there
-    /// are no more numbers.
+    /// The bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        let table = match &self.table {
+            Table::Few(_) => 0,
+            Table::Many { nodes, table } => {
+                nodes.capacity() * size_of::<Node>()
+                    + table_bytes(table.allocation_size(), table.len(), table.capacity())
+            }
+        };
+        self.values.capacity() * 4 + table
+    }
+}
+
+impl NodeTable for Nodes {
     #[inline]
-    pub(crate) fn number<E>(
+    fn get(&self, node: u32) -> Node {
+        let node = node as usize;
+        match &self.table {
+            Table::Few(n_states) => (StateId::new(node / n_states), AutState::new(node % n_states)),
+            Table::Many { nodes, .. } => nodes[node],
+        }
+    }
+
+    #[inline]
+    fn number<E>(
         &mut self,
         key: Node,
         allow: impl FnOnce(usize) -> Result<(), E>,
@@ -123,9 +155,8 @@ impl Nodes {
         Ok(Some((node, true)))
     }
 
-    /// Looks at the value of a node, so that it is close to the processor when it is needed.
     #[inline]
-    pub(crate) fn touch(&self, key: Node) -> u32 {
+    fn touch(&self, key: Node) -> u32 {
         match &self.table {
             Table::Few(n_states) => {
                 self.values.get(key.0.index() * n_states + key.1.index()).copied().unwrap_or(NOT_MET)
@@ -134,20 +165,16 @@ impl Nodes {
         }
     }
 
-    /// The bytes that they take.
-    pub(crate) fn bytes(&self) -> usize {
-        let table = match &self.table {
-            Table::Few(_) => 0,
-            Table::Many { nodes, table } => {
-                nodes.capacity() * size_of::<Node>()
-                    + table_bytes(table.allocation_size(), table.len(), table.capacity())
-            }
-        };
-        self.values.capacity() * 4 + table
+    fn progress(&self, product: Progress) -> Progress {
+        Progress {
+            states: self.n_met as u64,
+            memory_bytes: product.memory_bytes + self.bytes() as u64,
+            ..product
+        }
     }
 }
 
-fn hash((state, at): Node) -> u64 {
+pub(crate) fn hash((state, at): Node) -> u64 {
     let mut hasher = foldhash::fast::FixedState::with_seed(0).build_hasher();
     hasher.write_u64((state.index() as u64) << 32 | at.index() as u64);
     hasher.finish()

@@ -11,7 +11,7 @@ use crate::ahead::Feed;
 use crate::budget::Budget;
 use crate::continuation::Continuations;
 use crate::graph::{Graph, Movers, full};
-use crate::nodes::Nodes;
+use crate::nodes::{Node, NodeTable, Nodes};
 use crate::notes::Notes;
 
 /// An edge of the product.
@@ -46,18 +46,20 @@ pub(crate) enum Search<T> {
 /// A node is a state and an automaton state that has read the letters of all states *before* it. An edge
 /// reads the letter of its source, so that the word of a run s0 s1 s2 ... is read from s0 on. A state in
 /// which nothing is enabled has an edge to itself.
-pub(crate) struct Product<'p, 'a> {
+pub(crate) struct Product<'p, 'a, N = Nodes> {
     pub(crate) graph: &'p mut Graph<'a>,
     pub(crate) automaton: &'p Automaton,
     atoms: Atoms,
     /// The automaton states that accept every word. Empty where a prefix alone decides nothing.
     universal: Vec<bool>,
     continuations: Continuations,
-    pub(crate) nodes: Nodes,
+    pub(crate) nodes: N,
     pub(crate) initial: u32,
     /// The edges of the state that is looked at.
     successors: Vec<(StateId, Movers)>,
     pub(crate) n_edges: u64,
+    /// Whether there may be no more nodes than the budget allows.
+    is_limited: bool,
     /// Where nodes that were met are handed to helpers, and those that are not handed over yet.
     feed: Option<Arc<Feed>>,
     met: Vec<(StateId, AutState)>,
@@ -84,37 +86,17 @@ impl<'p, 'a> Product<'p, 'a> {
         graph.observe(&atoms);
         let universal =
             automaton.states.indices().map(|state| prefixes && automaton.is_universal_from(state));
-        let mut product = Self {
-            universal: universal.collect(),
-            graph,
-            automaton,
-            atoms,
-            continuations: Continuations::default(),
-            nodes: Nodes::new(automaton.states.len()),
-            initial: 0,
-            successors: Vec::new(),
-            n_edges: 0,
-            feed: None,
-            met: Vec::new(),
-            last_enabled: ThreadSet::NONE,
-            search_bytes: 0,
-            depth: Depth::Stack(0),
-            notes: Notes::default(),
-        };
+        let (universal, nodes) = (universal.collect(), Nodes::new(automaton.states.len()));
+        let mut product = Self::of(graph, automaton, (atoms, universal), nodes);
         product.initial = product.node(initial, automaton.initial, budget)?;
         Ok(product)
     }
 
-    /// The number of a node, which is added where it is new.
-    fn node(&mut self, state: StateId, at: AutState, budget: &Budget<'_>) -> Result<u32, StopReason> {
-        let key = (state, at);
-        let found = self.nodes.number(key, |n_nodes| budget.allow_states(n_nodes))?;
-        let (node, is_new) = found.ok_or_else(full)?;
-        if is_new && let Some(feed) = &self.feed {
-            self.met.push(key);
-            feed.offer(&mut self.met);
-        }
-        Ok(node)
+    /// The number of a node that a search by others has met. From now on only those are met that it might have met, too: it has
+    /// kept the limits.
+    pub(crate) fn adopt(&mut self, node: Node, budget: &Budget<'_>) -> Result<u32, StopReason> {
+        self.is_limited = false;
+        self.node(node.0, node.1, budget)
     }
 
     /// Hands all nodes to helpers, those that are there and those to come.
@@ -128,6 +110,68 @@ impl<'p, 'a> Product<'p, 'a> {
 
     pub(crate) fn stop_feeding(&mut self) {
         self.feed = None;
+    }
+
+    /// The same product for workers, each with its view of the graph and of the nodes. The first one is for who has this product.
+    pub(crate) fn share<'q, N: NodeTable>(
+        &'q mut self,
+        others: &'q mut [Graph<'a>],
+        mut nodes: impl FnMut(usize) -> N,
+    ) -> Vec<Product<'q, 'a, N>> {
+        let initial = self.nodes.get(self.initial);
+        let Self { graph, automaton, atoms, universal, .. } = self;
+        let graphs = std::iter::once(&mut **graph).chain(others);
+        let share = |(number, graph)| {
+            let observed = (atoms.clone(), universal.clone());
+            let mut product = Product::of(graph, automaton, observed, nodes(number));
+            // There is room for the first node.
+            let found = product.nodes.number(initial, |_| Ok::<(), ()>(()));
+            product.initial = found.ok().flatten().map_or(0, |(node, _)| node);
+            product
+        };
+        graphs.enumerate().map(share).collect()
+    }
+}
+
+impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
+    fn of(
+        graph: &'p mut Graph<'a>,
+        automaton: &'p Automaton,
+        (atoms, universal): (Atoms, Vec<bool>),
+        nodes: N,
+    ) -> Self {
+        Self {
+            graph,
+            automaton,
+            atoms,
+            universal,
+            continuations: Continuations::default(),
+            nodes,
+            initial: 0,
+            successors: Vec::new(),
+            n_edges: 0,
+            is_limited: true,
+            feed: None,
+            met: Vec::new(),
+            last_enabled: ThreadSet::NONE,
+            search_bytes: 0,
+            depth: Depth::Stack(0),
+            notes: Notes::default(),
+        }
+    }
+
+    /// The number of a node, which is added where it is new.
+    fn node(&mut self, state: StateId, at: AutState, budget: &Budget<'_>) -> Result<u32, StopReason> {
+        let key = (state, at);
+        let is_limited = self.is_limited;
+        let allow = |n_nodes| if is_limited { budget.allow_states(n_nodes) } else { Ok(()) };
+        let found = self.nodes.number(key, allow)?;
+        let (node, is_new) = found.ok_or_else(full)?;
+        if is_new && let Some(feed) = &self.feed {
+            self.met.push(key);
+            feed.offer(&mut self.met);
+        }
+        Ok(node)
     }
 
     /// Lists the edges out of a node: appends them to `edges`.
@@ -206,18 +250,19 @@ impl<'p, 'a> Product<'p, 'a> {
 
     /// What it takes memory for.
     pub(crate) fn memory(&self) -> MemoryUse {
-        let (nodes, waiting) = (self.nodes.bytes() as u64, self.search_bytes as u64);
+        let (nodes, waiting) =
+            (self.nodes.progress(Progress::default()).memory_bytes, self.search_bytes as u64);
         MemoryUse { nodes, waiting, ..self.graph.memory() }
     }
 
     pub(crate) fn progress(&self) -> Progress {
         let feed = self.feed.as_ref().map_or(0, |feed| feed.bytes());
-        Progress {
-            states: self.nodes.len() as u64,
+        self.nodes.progress(Progress {
+            states: 0,
             transitions: self.n_edges,
             frontier: 0,
-            memory_bytes: (self.nodes.bytes() + feed + self.search_bytes + self.graph.bytes()) as u64,
+            memory_bytes: (feed + self.search_bytes + self.graph.bytes()) as u64,
             depth: Some(self.depth),
-        }
+        })
     }
 }

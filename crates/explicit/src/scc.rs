@@ -1,11 +1,15 @@
 //! Strongly connected components of small graphs.
 
 /// The components of a graph that is given by the successors of each node, in reverse topological order.
+pub(crate) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    components_by(successors.len(), |node, edge| successors[node].get(edge).copied())
+}
+
+/// The same for so many nodes and a function that gives where the edges of a node lead, by number.
 ///
 /// Tarjan, *Depth-first search and linear graph algorithms* (1972), with an explicit stack.
-pub(crate) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(crate) fn components_by(n: usize, successor: impl Fn(usize, usize) -> Option<usize>) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
-    let n = successors.len();
     let (mut order, mut low) = (vec![UNSEEN; n], vec![0; n]);
     let mut is_open = vec![false; n];
     let mut open: Vec<usize> = Vec::new();
@@ -28,7 +32,7 @@ pub(crate) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
             }
             let Some((node, next)) = path.last_mut() else { break };
             let node = *node;
-            if let Some(&target) = successors[node].get(*next) {
+            if let Some(target) = successor(node, *next) {
                 *next += 1;
                 if order[target] == UNSEEN {
                     entered = Some(target);
