@@ -1,5 +1,6 @@
 //! What is asked of an engine.
 
+use std::fmt;
 use std::time::Duration;
 
 use pdnet_net::Net;
@@ -31,7 +32,7 @@ pub struct Request<'a> {
 }
 
 /// How far a search is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// States so far.
     pub states: u64,
@@ -41,6 +42,31 @@ pub struct Progress {
     pub frontier: u64,
     /// Bytes in use.
     pub memory_bytes: u64,
+    /// How deep it is, where that is known.
+    pub depth: Option<Depth>,
+}
+
+/// How deep a search is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// It goes from level to level: the states that are expanded now are so many steps away from the initial one, as far as steps lead
+    /// from one stored state to another.
+    Level(u64),
+    /// It goes into the depth: so many states lie on the way to the one that is expanded now.
+    Stack(u64),
+    /// It goes from one number of preemptions to the next: this is the present one.
+    Preemptions(u32),
+}
+
+impl fmt::Display for Depth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Level(level) => write!(f, "level {level}"),
+            Self::Stack(depth) => write!(f, "depth {depth}"),
+            Self::Preemptions(1) => f.write_str("1 preemption"),
+            Self::Preemptions(preemptions) => write!(f, "{preemptions} preemptions"),
+        }
+    }
 }
 
 /// Whether to go on.
@@ -72,17 +98,30 @@ pub trait Observer {
 /// Keeps searches, so that they can go on after the process has ended, however that came. What it cannot keep is lost, and the search goes
 /// on; to say so is for the keeper.
 pub trait Keeper {
+    /// How many states a search may expand before it asks again whether it is time to keep what is new.
+    fn patience(&self) -> u32 {
+        1024
+    }
+
     /// Whether it is time to keep what is new.
     fn is_due(&mut self) -> bool;
 
     /// Appends a record of that search.
     fn append(&mut self, search: u64, record: &[u8]);
 
-    /// Makes sure that what was appended is kept.
+    /// Makes what was appended since the last time count, all of it together. Records after which the process ends before this are lost
+    /// as if they had never been.
     fn commit(&mut self);
 
-    /// Shows the records of that search in their order, those of earlier processes and those that were appended.
-    fn records(&mut self, search: u64, show: &mut dyn FnMut(&[u8]));
+    /// Shows the records of that search in their order, those of earlier processes and those that were appended, each with the place at
+    /// which [`Keeper::record`] finds it again.
+    fn records(&mut self, search: u64, show: &mut dyn FnMut(u64, &[u8]));
+
+    /// Reads the record at a place once more; false where that fails.
+    fn record(&mut self, place: u64, record: &mut Vec<u8>) -> bool;
+
+    /// Tells the user what became of what was kept.
+    fn complain(&mut self, text: &str);
 }
 
 /// An observer that says nothing and never stops.

@@ -11,7 +11,7 @@ mod replay;
 mod stuck;
 mod verdict;
 
-pub use engine::{Control, Engine, Keeper, Limits, Observer, Progress, Request, Silent};
+pub use engine::{Control, Depth, Engine, Keeper, Limits, Observer, Progress, Request, Silent};
 pub use property::{AtomData, Fairness, Property, PropertyKind};
 pub use replay::{Replay, ReplayError, Starved, Step, replay};
-pub use verdict::{Outcome, Stats, StopReason, Trace, TraceEnd, Verdict};
+pub use verdict::{MemoryUse, Outcome, Preempted, Stats, StopReason, Trace, TraceEnd, Verdict};

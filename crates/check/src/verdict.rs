@@ -107,6 +107,66 @@ pub struct Stats {
     pub seconds: f64,
     /// The most memory that states and search took at one time.
     pub peak_memory_bytes: u64,
+    /// Where the memory was when the search ended.
+    pub memory: MemoryUse,
+    /// What a search for runs with few preemptions can say, where it has left runs out or found one.
+    pub preempted: Option<Preempted>,
+}
+
+/// What a search uses memory for, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// The visited states, each as the numbers of its parts, or what stands for them.
+    pub states: u64,
+    /// The index by which a state is found.
+    pub index: u64,
+    /// The different parts of states.
+    pub parts: u64,
+    /// From where each state was found.
+    pub way_back: u64,
+    /// Steps that are known already.
+    pub remembered: u64,
+    /// The edges of the graph.
+    pub edges: u64,
+    /// The nodes of the product with an automaton, or of states and turns.
+    pub nodes: u64,
+    /// States that wait, and those on the way to the present one.
+    pub waiting: u64,
+}
+
+impl MemoryUse {
+    /// The parts with what they are called.
+    #[must_use]
+    pub const fn parts(&self) -> [(&'static str, u64); 8] {
+        let Self { states, index, parts, way_back, remembered, edges, nodes, waiting } = *self;
+        [
+            ("visited states", states),
+            ("index of the states", index),
+            ("parts of states", parts),
+            ("way back", way_back),
+            ("remembered steps", remembered),
+            ("edges", edges),
+            ("nodes", nodes),
+            ("waiting and stacks", waiting),
+        ]
+    }
+}
+
+/// What a search for runs with few preemptions can say of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preempted {
+    /// How many preemptions the run has that breaks it, if there is one.
+    pub run: Option<u32>,
+    /// All runs with fewer preemptions than this were searched.
+    pub complete: u32,
+}
+
+impl Preempted {
+    /// Whether no run with fewer preemptions breaks the property than the one that was found.
+    #[must_use]
+    pub fn is_least(self) -> bool {
+        self.run == Some(self.complete)
+    }
 }
 
 /// The answer to one property, with its circumstances.

@@ -112,10 +112,14 @@ pub(crate) struct CheckArgs {
     pub(crate) reduce: Reductions,
     /// Keep the search in this file while it runs, so that it can go on after the process was ended, however that came.
     ///
-    /// For what finite runs break; searches for cycles begin anew. One thread of pdnet then works on a search, breadth first.
-    #[arg(long, value_name = "FILE", help_heading = "Search", conflicts_with = "preemptions")]
+    /// All searches are kept, whatever they look for, in whatever order, and by however many threads. Of a search for cycles it is the graph that
+    /// is kept; what is decided about it is decided anew.
+    #[arg(long, value_name = "FILE", help_heading = "Search")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Go on with what `--checkpoint` has kept of the same search, if anything.
+    ///
+    /// Limits and `--threads` may be others than before. Where the program, a property, an option on which the states depend, or the build of pdnet
+    /// is another one, that is said, and the file stays as it is.
     #[arg(long, requires = "checkpoint", help_heading = "Search")]
     pub(crate) resume: bool,
     /// How often the search is kept.

@@ -5,7 +5,7 @@
 //! alone. A violation is kept as the run of the slice: it is lifted and replayed again on the present program, so
 //! that no run is shown that was not replayed. The worst that a folder can do is to be of no use.
 
-mod fingerprint;
+pub(crate) mod fingerprint;
 
 use std::fs;
 use std::io;
@@ -47,9 +47,7 @@ impl Cache {
         let failed = |what: &str, error: io::Error| format!("{what}: {error}");
         fs::create_dir_all(folder)
             .map_err(|error| failed(&format!("cannot create the folder `{}`", folder.display()), error))?;
-        let executable = std::env::current_exe().and_then(fs::read);
-        let executable = executable.map_err(|error| failed("cannot read the executable of pdnet", error))?;
-        let build = build_mark(&executable);
+        let build = own_build().map_err(|error| failed("cannot read the executable of pdnet", error))?;
         let engine = format!("{engine} {}", reductions.join(" "));
         Ok(Self { folder: folder.to_owned(), version: env!("CARGO_PKG_VERSION"), build, engine })
     }
@@ -121,6 +119,14 @@ impl Cache {
             format!("cannot keep an answer in `{}`: {error}", path.display())
         })
     }
+}
+
+/// What tells this build of pdnet from others.
+///
+/// # Errors
+/// Where the executable cannot be read.
+pub(crate) fn own_build() -> io::Result<String> {
+    std::env::current_exe().and_then(fs::read).map(|executable| build_mark(&executable))
 }
 
 /// What tells one build of pdnet from another. The executable is large, and nobody makes one that is mistaken for another

@@ -26,6 +26,7 @@ mod pipeline;
 mod progress;
 mod promela;
 mod properties;
+mod question;
 mod reductions;
 mod session;
 mod settle;

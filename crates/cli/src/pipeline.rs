@@ -21,6 +21,7 @@ use crate::job::resolve_job;
 use crate::patience::Patience;
 use crate::progress::Display;
 use crate::properties::{NamedAutomaton, NamedFormula, Properties, Wanted};
+use crate::question::question;
 use crate::reductions::Reduction;
 use crate::session::{Session, suits_stderr};
 use crate::settle::Search;
@@ -63,7 +64,12 @@ pub(crate) fn check(
         session.show(source.warnings());
         session.show(&model.warnings);
     }
-    let timings = Timings { reading, modelling: clock.lap() };
+    // What was kept of searches must be about the same question.
+    if let Some(checkpoint) = &session.checkpoint {
+        let question = question(args, &model.net, &model.properties);
+        checkpoint.borrow_mut().ask(&question).map_err(|diagnostic| refused(vec![diagnostic]))?;
+    }
+    let mut timings = Timings { reading, modelling: clock.lap(), ..Timings::default() };
     // Net to smaller nets, these to verdicts, and verdicts to answers: a violation counts once it is replayed on
     // the whole net.
     let display = progress_display(args);
@@ -90,6 +96,7 @@ pub(crate) fn check(
             }
         }
     }
+    timings.answering = clock.lap();
     let search = search_in(&model.net);
     let Answers { settled, slices, merges } = answers;
     // What would be under stronger fairness.
@@ -113,11 +120,13 @@ pub(crate) fn check(
             probes,
         });
     }
+    timings.probing = clock.lap();
     let unreached = match (&model.legend, &model.missing) {
         (Some(legend), None) if args.unreached => Some(search.unreached(legend)),
         _ => None,
     };
     // Answers to text.
+    timings.total = session.start.elapsed().as_secs_f64();
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         input: program_name(&args.program),

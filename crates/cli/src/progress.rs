@@ -68,9 +68,10 @@ impl<'k> Watch<'k> {
         #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
         let rate = progress.states as f64 / seconds;
         format!(
-            "{}: {} states, {rate:.0} states/s, {} to expand{}, {}, {seconds:.0} s",
+            "{}: {} states, {rate:.0} states/s{}, {} to expand{}, {}, {seconds:.0} s",
             self.what,
             progress.states,
+            progress.depth.map_or_else(String::new, |depth| format!(", {depth}")),
             progress.frontier,
             self.growth(progress).map_or_else(String::new, |growth| format!(" ({growth:+.0}/s)")),
             human_bytes(progress.memory_bytes)

@@ -56,6 +56,13 @@ impl Reductions {
         self.0.is_empty()
     }
 
+    /// Their names, in a fixed order.
+    pub(crate) fn names(&self) -> String {
+        let chosen = Reduction::ALL.into_iter().filter(|reduction| self.has(*reduction));
+        let names: Vec<&str> = chosen.map(Reduction::name).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(",") }
+    }
+
     /// The names of those that the search itself uses, be it one with a bound on preemptions or not.
     pub(crate) fn of_search(&self, is_bounded: bool) -> Vec<&'static str> {
         let is_of_search = |reduction: &&Reduction| match reduction {

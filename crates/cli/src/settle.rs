@@ -80,7 +80,8 @@ impl Search<'_> {
     pub(crate) fn unreached(&self, legend: &Legend) -> Unreached {
         let limits = self.limits_left();
         let mut watch =
-            Watch::new(self.session.interrupted.clone(), self.display, "search for unreached statements");
+            Watch::new(self.session.interrupted.clone(), self.display, "search for unreached statements")
+                .keeping(self.session.checkpoint.as_ref());
         let never = unreached(self.net, self.limits, limits, &mut watch).map_err(|reason| {
             match (reason, self.limits.timeout) {
                 (StopReason::Timeout(_), Some(timeout)) => StopReason::Timeout(timeout),

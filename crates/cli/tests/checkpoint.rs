@@ -29,7 +29,7 @@ int main(void) {
 
 fn pdnet(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pdnet"));
-    command.args(["check", "p.c", "--check", "assert", "--reduce", "none", "--progress", "never"]);
+    command.args(["check", "p.c", "--reduce", "none", "--progress", "never"]);
     command.args(args).current_dir(folder).env("NO_COLOR", "1").stderr(Stdio::piped()).stdout(Stdio::piped());
     command
 }
@@ -39,7 +39,8 @@ fn result(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = pdnet(folder, args).output().expect("the command runs");
     let text = String::from_utf8(output.stdout).expect("text");
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let engine = text.lines().find(|line| line.contains("explicit engine")).unwrap_or_else(|| {
+    assert!(!stderr.contains("kept"), "{stderr}");
+    let engine = text.lines().find(|line| line.contains(" engine: ")).unwrap_or_else(|| {
         panic!("no line of the engine in\n{text}{stderr}");
     });
     let states = engine.split(',').next().unwrap_or("").trim().to_owned();
@@ -52,19 +53,36 @@ fn folder_with(limit: &str) -> TempDir {
     folder
 }
 
+/// What is searched for, and how. The first four are tried in each run of the tests; the formula that holds and the one that does not need
+/// a search for cycles.
+const SEARCHES: [&[&str]; 11] = [
+    &["--check", "assert"],
+    &["--ltl", "G(a == 7 -> F(b == 1))", "--fair", "weak"],
+    &["--check", "assert", "--search", "dfs"],
+    &["--check", "assert", "--preemptions", "3"],
+    &["--ltl", "G(a == 7 -> F(b == 1))"],
+    &["--ltl", "G(a + b + c == 16 -> F(b == 7))", "--fair", "strong"],
+    &["--check", "partial-deadlock"],
+    &["--check", "assert,deadlock", "--store", "hash-compact"],
+    &["--check", "assert", "--store", "bitstate", "--memory", "64M"],
+    &["--check", "assert", "--threads", "2"],
+    &["--ltl", "G(a == 7 -> F(b == 1))", "--fair", "weak", "--threads", "2"],
+];
+
 #[test]
 fn a_search_that_was_killed_goes_on() {
-    let n_kills = std::env::var("PDNET_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+    let n_kills = std::env::var("PDNET_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
     let seed = Rng::test_seed(5);
     let mut rng = Rng::new(seed);
     let mut n_done = 0;
-    for limit in ["17", "16"].into_iter().cycle() {
+    for (limit, asked) in ["17", "16"].into_iter().cycle().zip(SEARCHES.into_iter().cycle()) {
         let folder = folder_with(limit);
-        let wanted = result(folder.path(), &[]);
+        let wanted = result(folder.path(), asked);
         let mut n_of_this = 0;
         let kept = ["--checkpoint", "kept", "--resume", "--checkpoint-every", "20ms"];
+        let kept = [asked, &kept[..]].concat();
         // One search is killed several times, at most.
-        while n_done < n_kills && n_of_this < 5 {
+        while n_done < n_kills && n_of_this < 5.min(n_kills / 4) {
             let mut child = pdnet(folder.path(), &kept).spawn().expect("the command runs");
             std::thread::sleep(Duration::from_millis(rng.below(400) as u64));
             let _ = child.kill();
@@ -72,13 +90,72 @@ fn a_search_that_was_killed_goes_on() {
             n_done += 1;
             n_of_this += 1;
         }
-        assert_eq!(result(folder.path(), &kept), wanted, "seed {seed}, limit {limit}");
+        assert_eq!(result(folder.path(), &kept), wanted, "seed {seed}, limit {limit}, {asked:?}");
         // Nothing more is to be done then.
-        assert_eq!(result(folder.path(), &kept), wanted, "seed {seed}, limit {limit}");
+        assert_eq!(result(folder.path(), &kept), wanted, "seed {seed}, limit {limit}, {asked:?}");
         if n_done >= n_kills {
             break;
         }
     }
+}
+
+/// What is asked differs in one way after the other: nothing is searched, and what differs is named.
+#[test]
+fn a_file_about_another_question_is_refused() {
+    let folder = folder_with("17");
+    let kept = ["--checkpoint", "kept", "--resume"];
+    let asked = [&kept[..], &["--ltl", "F(a == 3)", "--states", "50"]].concat();
+    assert_eq!(pdnet(folder.path(), &asked).output().expect("the command runs").status.code(), Some(5));
+    let path = folder.path().join("kept");
+    let whole = std::fs::read(&path).expect("the file");
+    let other = PROGRAM.replace("LIMIT", "17").replace("c++", "c--");
+    let programs = [PROGRAM.replace("LIMIT", "17"), other];
+    for (program, args, phrase) in [
+        (1, &["--ltl", "F(a == 3)"][..], "the program differ"),
+        (0, &["--ltl", "F(a == 4)"], "the properties differ"),
+        (0, &["--check", "assert"], "the properties differ"),
+        (0, &["--ltl", "F(a == 3)", "--fair", "weak"], "the properties and the fairness differ"),
+        (0, &["--ltl", "F(a == 3)", "--slice", "net"], "the method of slicing differ"),
+        (0, &["--ltl", "F(a == 3)", "--search", "dfs"], "the order differ"),
+        (0, &["--ltl", "F(a == 3)", "--store", "bitstate"], "the store differ"),
+        (0, &["--ltl", "F(a == 3)", "--preemptions", "1"], "the bound on preemptions differ"),
+    ] {
+        std::fs::write(folder.path().join("p.c"), &programs[program]).expect("a file");
+        let output = pdnet(folder.path(), &[args, &kept[..]].concat()).output().expect("the command runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(phrase), "{args:?}: {stderr}");
+        assert_eq!(std::fs::read(&path).expect("the file"), whole, "{args:?}");
+    }
+    // Limits and threads may be others.
+    let other = [&kept[..], &["--ltl", "F(a == 3)", "--states", "90", "--threads", "2"]].concat();
+    assert_eq!(pdnet(folder.path(), &other).output().expect("the command runs").status.code(), Some(5));
+}
+
+/// The device takes nothing; the search goes on all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_does_not_lose_the_answer() {
+    let folder = folder_with("17");
+    let wanted = result(folder.path(), &["--check", "assert"]);
+    let args = ["--check", "assert", "--checkpoint", "/dev/full", "--resume", "--checkpoint-every", "20ms"];
+    let output = pdnet(folder.path(), &args).output().expect("the command runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.contains("`/dev/full`"), "{stderr}");
+    // A file that may grow to some size only.
+    let shell = format!(
+        "ulimit -f 40; trap '' XFSZ; exec {} check p.c --reduce none --check assert --progress never --checkpoint kept \
+         --checkpoint-every 20ms",
+        env!("CARGO_BIN_EXE_pdnet")
+    );
+    let mut command = Command::new("sh");
+    let output = command.args(["-c", &shell]).current_dir(folder.path()).output().expect("the command runs");
+    let (text, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), wanted.0, "{text}{stderr}");
+    assert!(stderr.contains("cannot write `kept`"), "{stderr}");
+    assert_eq!(text.lines().last(), Some(wanted.2.as_str()));
+    // What was kept before that can still be gone on with.
+    assert_eq!(result(folder.path(), &["--check", "assert", "--checkpoint", "kept", "--resume"]), wanted);
 }
 
 /// A straight run breaks the assertion when the search has become large, and the search goes on for deadlocks.
@@ -88,7 +165,8 @@ fn what_a_straight_run_has_found_is_not_lost() {
     let program = PROGRAM.replace("a++; return 0;", "a++; assert(b < 14); return 0;").replace("LIMIT", "99");
     let program = program.replace("i < 6;", "i < 14;").replace("i < 4;", "i < 8;");
     std::fs::write(folder.path().join("p.c"), program).expect("a file");
-    let kept = ["--check", "deadlock", "--checkpoint", "kept", "--resume", "--checkpoint-every", "20ms"];
+    let kept =
+        ["--check", "assert,deadlock", "--checkpoint", "kept", "--resume", "--checkpoint-every", "20ms"];
     let wanted = result(folder.path(), &kept);
     assert_eq!(wanted.2, "Verification result: FALSE (unreach-call)");
     assert_eq!(result(folder.path(), &kept), wanted);
@@ -97,11 +175,14 @@ fn what_a_straight_run_has_found_is_not_lost() {
 #[test]
 fn a_limit_that_is_raised_lets_the_search_go_on() {
     let folder = folder_with("17");
-    let wanted = result(folder.path(), &[]);
-    let kept = ["--checkpoint", "kept", "--resume"];
-    let limited = result(folder.path(), &[&kept[..], &["--states", "9000"]].concat());
-    assert_eq!(limited.2, "Verification result: UNKNOWN (state limit 9000)");
-    assert_eq!(result(folder.path(), &kept), wanted);
+    for asked in &SEARCHES[..4] {
+        let _ = std::fs::remove_file(folder.path().join("kept"));
+        let wanted = result(folder.path(), asked);
+        let kept = [asked, &["--checkpoint", "kept", "--resume"][..]].concat();
+        let limited = result(folder.path(), &[&kept[..], &["--states", "3000"]].concat());
+        assert_eq!(limited.2, "Verification result: UNKNOWN (state limit 3000)", "{asked:?}");
+        assert_eq!(result(folder.path(), &kept), wanted, "{asked:?}");
+    }
 }
 
 #[test]
@@ -124,8 +205,8 @@ fn a_file_that_is_there_is_not_written_over() {
 #[test]
 fn what_is_damaged_is_found_again() {
     let folder = folder_with("17");
-    let wanted = result(folder.path(), &[]);
-    let kept = ["--checkpoint", "kept", "--resume", "--checkpoint-every", "20ms"];
+    let wanted = result(folder.path(), &["--check", "assert"]);
+    let kept = ["--check", "assert", "--checkpoint", "kept", "--resume", "--checkpoint-every", "20ms"];
     let limited = [&kept[..], &["--states", "12000"]].concat();
     result(folder.path(), &limited);
     let path = folder.path().join("kept");

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use pdnet_check::{Control, Keeper, Limits, Observer, Progress, Stats, StopReason};
+use pdnet_check::{Control, Keeper, Limits, MemoryUse, Observer, Progress, Stats, StopReason};
+use pdnet_space::StoreSize;
 
 /// How many expansions pass between two looks at the clock and at the memory.
 const INTERVAL: u32 = 1024;
@@ -23,6 +24,8 @@ pub(crate) struct Budget<'a> {
     start: Instant,
     reported: Instant,
     n_ticks: u32,
+    /// How many expansions pass before it is asked whether the search is to be kept.
+    keep_every: u32,
     peak_memory: u64,
     resident: Resident,
     /// Set when the time is up or the user stops: that holds for all searches to come.
@@ -43,7 +46,8 @@ impl Fork {
         let Self { limits, start, over } = self;
         // One worker who looks at the memory of the process is enough.
         let resident = Resident::default();
-        Budget { limits, observer, start, reported: start, n_ticks: 0, peak_memory: 0, resident, over }
+        let (n_ticks, keep_every, peak_memory) = (0, INTERVAL, 0);
+        Budget { limits, observer, start, reported: start, n_ticks, keep_every, peak_memory, resident, over }
     }
 }
 
@@ -83,7 +87,9 @@ impl<'a> Budget<'a> {
     pub(crate) fn new(limits: Limits, observer: &'a mut dyn Observer) -> Self {
         let start = Instant::now();
         let resident = if limits.memory.is_some() { Resident::new(observer) } else { Resident::default() };
-        Self { limits, observer, start, reported: start, n_ticks: 0, peak_memory: 0, resident, over: None }
+        let keep_every = observer.keeper().map_or(INTERVAL, |keeper| keeper.patience().max(1));
+        let (n_ticks, peak_memory, over) = (0, 0, None);
+        Self { limits, observer, start, reported: start, n_ticks, keep_every, peak_memory, resident, over }
     }
 
     /// Who keeps the search, if it is to be kept.
@@ -91,9 +97,17 @@ impl<'a> Budget<'a> {
         self.observer.keeper()
     }
 
-    /// Whether this was the moment to look at more than the next state.
-    pub(crate) const fn is_moment(&self) -> bool {
-        self.n_ticks.is_multiple_of(INTERVAL)
+    /// Whether it is time to keep what is new, after so many expansions. To ask that takes next to nothing.
+    #[inline]
+    pub(crate) fn is_keeping_due(&mut self, n_expanded: u32) -> bool {
+        n_expanded.is_multiple_of(self.keep_every)
+            && self.observer.keeper().is_some_and(|keeper| keeper.is_due())
+    }
+
+    /// The same after the expansions that were counted.
+    #[inline]
+    pub(crate) fn is_moment(&mut self) -> bool {
+        self.is_keeping_due(self.n_ticks)
     }
 
     /// What another worker needs to know of it.
@@ -165,11 +179,16 @@ impl<'a> Budget<'a> {
     pub(crate) fn stats(&self, search: &Search, last: &Progress) -> Stats {
         Stats {
             states: last.states,
-            states_outside: None,
-            states_reduced: None,
             transitions: last.transitions,
             seconds: search.start.elapsed().as_secs_f64(),
             peak_memory_bytes: self.peak_memory.max(last.memory_bytes),
+            ..Stats::default()
         }
     }
+}
+
+/// The memory of a store, as part of what a search uses.
+pub(crate) fn memory_of(size: StoreSize) -> MemoryUse {
+    let StoreSize { rows, index, parts } = size;
+    MemoryUse { states: rows as u64, index: index as u64, parts: parts as u64, ..MemoryUse::default() }
 }

@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pdnet_base::FxHashMap;
-use pdnet_check::{Control, Fairness, Observer, Progress, StopReason};
+use pdnet_check::{Control, Depth, Fairness, MemoryUse, Observer, Progress, StopReason};
 
 use crate::budget::Budget;
 use crate::emptiness::{Summary, Witness};
@@ -229,16 +229,29 @@ impl Cycles {
     }
 
     pub(crate) fn progress(&self, product: Progress) -> Progress {
-        let sum = |of: fn(&Tally) -> usize| -> usize { self.tallies.iter().map(of).sum() };
-        let tallies = sum(|tally| tally.bytes.load(Ordering::Relaxed));
-        let known = self.n_known.load(Ordering::Relaxed) * 2 * size_of::<(u32, Known)>();
-        let bytes = tallies + known + self.sets.bytes() + self.numbers.bytes();
+        let (waiting, nodes) = self.bytes();
+        let bytes = waiting + nodes;
         Progress {
             states: self.n_nodes() as u64,
             transitions: self.tallies.iter().map(|tally| tally.edges.load(Ordering::Relaxed)).sum(),
             frontier: 0,
             memory_bytes: product.memory_bytes + bytes as u64,
+            depth: product.depth,
         }
+    }
+
+    /// What it takes for the paths of the workers, and for what is known of nodes.
+    fn bytes(&self) -> (usize, usize) {
+        let waiting: usize = self.tallies.iter().map(|tally| tally.bytes.load(Ordering::Relaxed)).sum();
+        let known = self.n_known.load(Ordering::Relaxed) * 2 * size_of::<(u32, Known)>();
+        (waiting, known + self.sets.bytes() + self.numbers.bytes())
+    }
+
+    /// What a search that uses the product takes memory for.
+    pub(crate) fn memory(&self, product: MemoryUse) -> MemoryUse {
+        let (waiting, nodes) = self.bytes();
+        let (waiting, nodes) = (product.waiting + waiting as u64, product.nodes + nodes as u64);
+        MemoryUse { waiting, nodes, ..product }
     }
 
     fn n_nodes(&self) -> usize {
@@ -484,6 +497,7 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
     /// Begins to follow the edges of a node of the last set.
     fn visit(&mut self, node: u32, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let first = self.edges.len();
+        self.product.depth = Depth::Stack(self.frames.len() as u64);
         if self.product.expand(node, &mut self.edges, budget)? == Expansion::Accepted {
             self.search.decide(Found::Prefix(node));
             return Ok(());

@@ -252,6 +252,14 @@ impl Record<'_> {
         self.word(0) & NOTED != 0
     }
 
+    /// The letter that was kept, if one was.
+    pub(crate) fn any_letter(&self) -> Option<Letter> {
+        let word = self.word(1);
+        #[expect(clippy::cast_possible_truncation, reason = "seven bits")]
+        let atoms = (word >> 24 & 0x7f) as u8;
+        (word & HAS_LETTER != 0).then_some(Letter { atoms, letter: word & ((1 << LETTER_BITS) - 1) })
+    }
+
     /// The letter, if it is one of these atoms.
     #[inline]
     pub(crate) fn letter(&self, atoms: u8) -> Option<u64> {

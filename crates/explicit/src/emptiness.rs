@@ -1,6 +1,6 @@
 //! Accepting components of the product.
 
-use pdnet_check::{Fairness, StopReason};
+use pdnet_check::{Depth, Fairness, StopReason};
 use pdnet_space::ThreadSet;
 
 use crate::budget::Budget;
@@ -194,6 +194,7 @@ impl Emptiness {
         let node = entry.target;
         let first = self.edges.len();
         product.search_bytes = self.bytes();
+        product.depth = Depth::Stack(self.path.len() as u64);
         let expansion = product.expand(node, &mut self.edges, budget)?;
         let order = self.next_order;
         self.next_order += 1;

@@ -5,9 +5,12 @@ use std::hash::{BuildHasher as _, Hasher as _};
 
 use foldhash::quality::FixedState;
 use hashbrown::HashTable;
-use pdnet_space::{Compiled, Full, State, StateStore};
+use pdnet_check::MemoryUse;
+use pdnet_space::{Compiled, Full, Layout, State, StateStore};
 
 use crate::Storage;
+use crate::budget::memory_of;
+use crate::journal::{put_difference, take_difference};
 
 /// How many tables the hashes are spread over, so that they grow one by one.
 const TABLES: usize = 256;
@@ -47,6 +50,21 @@ impl Filter {
         }
     }
 
+    /// Makes it empty.
+    pub(crate) fn clear(&mut self, compiled: &Compiled) {
+        match self {
+            Self::Exact(store) => **store = StateStore::new(compiled),
+            Self::Compact { tables, n_states } => {
+                tables.iter_mut().for_each(HashTable::clear);
+                *n_states = 0;
+            }
+            Self::Bits { words, n_states, n_set } => {
+                words.fill(0);
+                (*n_states, *n_set) = (0, 0);
+            }
+        }
+    }
+
     /// Adds a state, which is also given as bytes; false where it seems to be there already.
     pub(crate) fn insert(&mut self, state: &State, bytes: &[u8]) -> Result<bool, Full> {
         match self {
@@ -58,8 +76,16 @@ impl Filter {
     fn insert_bytes(&mut self, state: &[u8]) -> bool {
         match self {
             Self::Exact(_) => false,
+            Self::Compact { .. } => self.insert_hashes(hash(state, 0), 0),
+            Self::Bits { .. } => self.insert_hashes(hash(state, 0), hash(state, 1)),
+        }
+    }
+
+    /// The same for a state with these hashes.
+    fn insert_hashes(&mut self, hash: u64, other: u64) -> bool {
+        match self {
+            Self::Exact(_) => false,
             Self::Compact { tables, n_states } => {
-                let hash = hash(state, 0);
                 #[expect(clippy::cast_possible_truncation, reason = "the lowest bits are meant")]
                 let table = &mut tables[hash as usize % TABLES];
                 // Its tables are chosen by these bits, and its places by others.
@@ -72,7 +98,7 @@ impl Filter {
                 is_new
             }
             Self::Bits { words, n_states, n_set } => {
-                let (first, step) = (hash(state, 0), hash(state, 1) | 1);
+                let (first, step) = (hash, other | 1);
                 let n_bits = words.len() as u128 * 64;
                 let mut is_new = false;
                 for time in 0..BITS {
@@ -92,6 +118,59 @@ impl Filter {
         }
     }
 
+    /// Appends what stands for a state that was added, so that [`Filter::take`] can add it to another set of its kind. `last` is
+    /// the state before it, if it has to be known; it is empty at first.
+    pub(crate) fn put(&self, state: &[u8], last: &mut Vec<u8>, record: &mut Vec<u8>) {
+        match self {
+            Self::Exact(_) => {
+                put_difference(last, state, record);
+                last.clear();
+                last.extend_from_slice(state);
+            }
+            Self::Compact { .. } => record.extend_from_slice(&hash(state, 0).to_le_bytes()),
+            Self::Bits { .. } => {
+                record.extend_from_slice(&hash(state, 0).to_le_bytes());
+                record.extend_from_slice(&hash(state, 1).to_le_bytes());
+            }
+        }
+    }
+
+    /// Adds a state of which this was put; nothing comes back where that is not right.
+    pub(crate) fn take(
+        &mut self,
+        layout: &Layout,
+        state: &mut State,
+        last: &mut Vec<u8>,
+        rest: &mut &[u8],
+    ) -> Result<Option<()>, Full> {
+        let mut hash = || {
+            let (bytes, behind) = rest.split_first_chunk::<8>()?;
+            *rest = behind;
+            Some(u64::from_le_bytes(*bytes))
+        };
+        let is_new = match self {
+            Self::Exact(store) => {
+                if take_difference(last, rest).is_none() {
+                    return Ok(None);
+                }
+                state.unpack(layout, last);
+                store.insert(state)?.1
+            }
+            Self::Compact { .. } => hash().is_some_and(|hash| self.insert_hashes(hash, 0)),
+            Self::Bits { n_states, .. } => {
+                // A set with fewer bits may have all of them already; that it was new then is what counts.
+                let n_before = *n_states;
+                let Some((first, other)) = hash().zip(hash()) else { return Ok(None) };
+                let _ = self.insert_hashes(first, other);
+                if let Self::Bits { n_states, .. } = self {
+                    *n_states = n_before + 1;
+                }
+                true
+            }
+        };
+        Ok(is_new.then_some(()))
+    }
+
     /// How many states were added.
     pub(crate) const fn len(&self) -> u64 {
         match self {
@@ -106,6 +185,16 @@ impl Filter {
             Self::Exact(store) => store.bytes(),
             Self::Compact { tables, .. } => tables.iter().map(HashTable::allocation_size).sum(),
             Self::Bits { words, .. } => words.len() * 8,
+        }
+    }
+
+    /// What it takes them for.
+    pub(crate) fn memory(&self) -> MemoryUse {
+        match self {
+            Self::Exact(store) => memory_of(store.size()),
+            Self::Compact { .. } | Self::Bits { .. } => {
+                MemoryUse { states: self.bytes() as u64, ..MemoryUse::default() }
+            }
         }
     }
 

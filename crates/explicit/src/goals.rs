@@ -172,11 +172,10 @@ impl<'a> Goals<'a> {
         self.fired.is_some() || (0..self.goals.len()).any(|goal| self.is_open(goal))
     }
 
-    /// The goals without a verdict, each with its number, to be settled by a run that breaks them.
-    pub(crate) fn open(&mut self) -> impl Iterator<Item = (usize, &mut Goal, &mut Option<Verdict>)> {
-        let own = self.goals.iter_mut().zip(&mut self.verdicts).zip(&self.left_to_others).enumerate();
-        let open = own.filter(|(_, ((_, verdict), left))| verdict.is_none() && !**left);
-        open.map(|(number, ((goal, verdict), _))| (number, goal, verdict))
+    /// The goals without a verdict, to be settled by a run that breaks them.
+    pub(crate) fn open(&mut self) -> impl Iterator<Item = (&mut Goal, &mut Option<Verdict>)> {
+        let own = self.goals.iter_mut().zip(&mut self.verdicts).zip(&self.left_to_others);
+        own.filter(|((_, verdict), left)| verdict.is_none() && !**left).map(|(own, _)| own)
     }
 
     /// The place for a goal's verdict, if it has none yet.
@@ -194,6 +193,32 @@ impl<'a> Goals<'a> {
     pub(crate) fn into_unfired(self) -> Vec<Transition> {
         let fired = self.fired.unwrap_or_default();
         fired.iter_enumerated().filter(|(_, fires)| !**fires).map(|(transition, _)| transition).collect()
+    }
+
+    /// The transitions that were seen to fire, where somebody asks.
+    pub(crate) fn fired(&self) -> Vec<Transition> {
+        let fired = self.fired.iter().flat_map(|fired| fired.iter_enumerated());
+        fired.filter(|(_, fires)| **fires).map(|(transition, _)| transition).collect()
+    }
+
+    /// Takes it as known that a transition can fire.
+    pub(crate) fn has_fired(&mut self, transition: Transition) {
+        self.fired.iter_mut().for_each(|fired| fired[transition] = true);
+    }
+
+    /// The goals for which a run was found, with that run.
+    pub(crate) fn decided(&self) -> impl Iterator<Item = (usize, &Trace)> {
+        self.verdicts.iter().enumerate().filter_map(|(goal, verdict)| match verdict {
+            Some(Verdict::Violated(trace)) => Some((goal, trace)),
+            Some(Verdict::Holds | Verdict::Unknown(_)) | None => None,
+        })
+    }
+
+    /// Takes it as known that a run breaks a goal.
+    pub(crate) fn decide(&mut self, goal: usize, trace: Trace) {
+        if let Some(verdict) = self.undecided(goal) {
+            *verdict = Some(Verdict::Violated(trace));
+        }
     }
 
     /// The bytes that it takes.

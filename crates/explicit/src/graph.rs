@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pdnet_base::{FxHashMap, IndexVec};
-use pdnet_check::{Progress, StopReason};
+use pdnet_check::{MemoryUse, Progress, StopReason};
 use pdnet_net::{Action, Firing, Net, Transition};
 use pdnet_space::{
     Atoms, Compiled, Flow, Outcome, SharedStore, State, StateId, Step, StoreWorker, Stubborn, ThreadSet,
 };
 
-use crate::budget::{Budget, FIRINGS};
+use crate::budget::{Budget, FIRINGS, memory_of};
 use crate::edges::{Claim, Draft, Edges, LETTER_BITS, Letter, Record, RecordWriter};
+use crate::journal::edges::GraphJournal;
 use crate::notes::{self, Notes};
 use crate::stepper::{Stepper, Stored};
 use crate::{Crew, Explicit};
@@ -114,9 +115,9 @@ impl Movers {
 }
 
 /// What the workers on a graph share.
-struct Known {
-    store: Arc<SharedStore>,
-    edges: Edges,
+pub(crate) struct Known {
+    pub(crate) store: Arc<SharedStore>,
+    pub(crate) edges: Edges,
     /// What has to be noted of states; of most, nothing.
     noted: Mutex<FxHashMap<StateId, Noted>>,
     /// The bytes of the steps that the workers remember.
@@ -125,15 +126,21 @@ struct Known {
 
 /// What has to be noted of a state.
 #[derive(Clone, Debug, Default)]
-struct Noted {
+pub(crate) struct Noted {
     /// The notable transitions that fire in it.
-    transitions: Vec<Transition>,
+    pub(crate) transitions: Vec<Transition>,
     /// The first transition of a sequence without end.
-    cut: Option<Transition>,
+    pub(crate) cut: Option<Transition>,
 }
 
 impl Known {
-    fn noted(&self) -> MutexGuard<'_, FxHashMap<StateId, Noted>> {
+    fn new(model: &Model<'_>) -> Self {
+        let store = SharedStore::empty(model.compiled, model.crew.workers.max(1));
+        let edges = Edges::new(model.compiled.max_threads(), model.has_partners);
+        Self { store, edges, noted: Mutex::default(), remembered: AtomicUsize::new(0) }
+    }
+
+    pub(crate) fn noted(&self) -> MutexGuard<'_, FxHashMap<StateId, Noted>> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -141,7 +148,7 @@ impl Known {
         self.store.bytes() + self.edges.bytes() + self.remembered.load(Ordering::Relaxed)
     }
 
-    fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         progress(self.store.len(), self.edges.len(), self.bytes())
     }
 }
@@ -301,17 +308,16 @@ pub(crate) struct Graph<'a> {
     pub(crate) model: &'a Model<'a>,
     known: Arc<Known>,
     expander: Expander<'a>,
-    /// How many properties have looked at it.
-    n_observers: u8,
+    /// The atoms of the properties that have looked at it. Those of number 1 are the first.
+    observed: Vec<String>,
+    /// Where it is kept, if it is.
+    journal: Option<GraphJournal>,
 }
 
 impl<'a> Graph<'a> {
     /// The graph, or with a reduction, what is left of it.
     pub(crate) fn new(model: &'a Model<'a>, stubborn: Option<Stubborn>) -> Self {
-        let store = SharedStore::empty(model.compiled, model.crew.workers.max(1));
-        let edges = Edges::new(model.compiled.max_threads(), model.has_partners);
-        let known =
-            Arc::new(Known { store, edges, noted: Mutex::default(), remembered: AtomicUsize::new(0) });
+        let known = Arc::new(Known::new(model));
         let reduces = stubborn.is_some();
         let expander = Expander {
             model,
@@ -325,7 +331,58 @@ impl<'a> Graph<'a> {
             atoms: None,
             counted: 0,
         };
-        Self { model, known, expander, n_observers: 0 }
+        Self { model, known, expander, observed: Vec::new(), journal: None }
+    }
+
+    /// Keeps it as the graph of this number, if one is given.
+    pub(crate) fn kept(self, search: Option<u64>) -> Self {
+        Self { journal: search.map(GraphJournal::new), ..self }
+    }
+
+    /// Begins a search on it: what was kept of the graph is read, if that was not done.
+    ///
+    /// # Errors
+    /// Where a limit is met.
+    pub(crate) fn begin(&mut self, budget: &mut Budget<'_>) -> Result<(), StopReason> {
+        let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_unread()) else {
+            return Ok(());
+        };
+        match journal.read((self.model, &self.known), &mut self.expander.store, budget) {
+            Ok(names) => self.observed = names.unwrap_or_default(),
+            Err(Some(reason)) => return Err(reason),
+            // What was half read is of no use.
+            Err(None) => {
+                self.known = Arc::new(Known::new(self.model));
+                self.expander.counted = 0;
+                self.expander.known = Arc::clone(&self.known);
+                self.expander.store = SharedStore::worker(&self.known.store, 0);
+                self.expander.loaded = None;
+                self.expander.writer = RecordWriter::default();
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what is new, where it is time for that.
+    #[inline]
+    fn keep_if_due(&mut self, budget: &mut Budget<'_>) {
+        if let Some(journal) = &mut self.journal
+            && journal.is_due(budget)
+            && let Some(keeper) = budget.keeper()
+        {
+            journal.keep((self.model, &self.known), &self.observed, keeper);
+        }
+    }
+
+    /// Ends a search on it. What a limit has stopped is kept, too: with a higher one it can go on.
+    pub(crate) fn end(&mut self, is_stopped: bool, budget: &mut Budget<'_>) {
+        if let Some(journal) = &mut self.journal
+            && !journal.is_unread()
+            && (journal.is_begun || is_stopped)
+            && let Some(keeper) = budget.keeper()
+        {
+            journal.keep((self.model, &self.known), &self.observed, keeper);
+        }
     }
 
     /// The same graph for another worker. There is never more than one with the same number.
@@ -343,14 +400,23 @@ impl<'a> Graph<'a> {
             atoms: atoms.clone(),
             counted: 0,
         };
-        Self { model, known: Arc::clone(known), expander, n_observers: self.n_observers }
+        let observed = self.observed.clone();
+        // One worker keeps what all of them find.
+        Self { model, known: Arc::clone(known), expander, observed, journal: None }
     }
 
-    /// Keeps the letters of these atoms with states that are expanded from now on, where there is room for them.
+    /// Keeps the letters of these atoms with states that are expanded from now on, where there is room for them. Letters that are known of the
+    /// same atoms are theirs.
     pub(crate) fn observe(&mut self, atoms: &Atoms) {
-        self.n_observers = self.n_observers.saturating_add(1);
-        let has_room = atoms.len() <= LETTER_BITS && self.n_observers < 0x7f;
-        self.expander.atoms = has_room.then(|| (atoms.clone(), self.n_observers));
+        let name = format!("{atoms:?}");
+        let known = self.observed.iter().position(|other| *other == name);
+        let number = known.unwrap_or_else(|| {
+            self.observed.push(name);
+            self.observed.len() - 1
+        });
+        let number = u8::try_from(number + 1).ok().filter(|&number| number < 0x7f);
+        let has_room = atoms.len() <= LETTER_BITS;
+        self.expander.atoms = number.filter(|_| has_room).map(|number| (atoms.clone(), number));
     }
 
     /// The initial state.
@@ -372,6 +438,13 @@ impl<'a> Graph<'a> {
         self.known.bytes()
     }
 
+    /// What it takes memory for.
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let edges = self.known.edges.bytes() as u64;
+        let remembered = self.known.remembered.load(Ordering::Relaxed) as u64;
+        MemoryUse { edges, remembered, ..memory_of(self.known.store.size()) }
+    }
+
     #[inline]
     fn record(&self, state: StateId) -> Option<Record<'_>> {
         self.known.edges.get(state)
@@ -384,6 +457,7 @@ impl<'a> Graph<'a> {
         state: StateId,
         budget: &mut Budget<'_>,
     ) -> Result<Range<usize>, StopReason> {
+        self.keep_if_due(budget);
         loop {
             if let Some(record) = self.record(state) {
                 return Ok(0..record.n_edges());
@@ -417,6 +491,7 @@ impl<'a> Graph<'a> {
         edges: &mut Vec<(StateId, Movers)>,
         budget: &mut Budget<'_>,
     ) -> Result<Seen, StopReason> {
+        self.keep_if_due(budget);
         edges.clear();
         loop {
             if let Some(record) = self.known.edges.get(state) {
@@ -483,7 +558,13 @@ impl<'a> Graph<'a> {
 }
 
 fn progress(n_states: usize, n_edges: usize, bytes: usize) -> Progress {
-    Progress { states: n_states as u64, transitions: n_edges as u64, frontier: 0, memory_bytes: bytes as u64 }
+    Progress {
+        states: n_states as u64,
+        transitions: n_edges as u64,
+        frontier: 0,
+        memory_bytes: bytes as u64,
+        depth: None,
+    }
 }
 
 /// The reason to stop where numbers of states are used up.

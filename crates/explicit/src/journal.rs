@@ -1,239 +1,225 @@
-//! What is kept of a search for finite runs, so that it can go on after the process was killed.
+//! What is kept of searches, so that they can go on after the process was killed.
 //!
-//! States are numbered in the order in which they are found and never change, so that it is enough to append those that are new: the
-//! state, and the number of the one before it. A record that says how far the search was makes what stands before it
-//! count; what comes after the last such record is found again. States are expanded in the order of their numbers, so
-//! that the search goes on as if nothing had happened.
+//! A search appends what is new since the last time, and then a record that says how far it was: a *summary*. The keeper makes all of
+//! that count together or not at all ([`Keeper::commit`]), so that what is read later is what was true at one
+//! moment between two expansions.
 //!
-//! Goals that are decided are kept by the state in which that was seen: that one is looked at again. Those that a straight run has
-//! broken are kept as such, and the straight runs are tried again. Where a goal is not decided again, the search begins anew.
+//! | module | what is kept |
+//! | --- | --- |
+//! | `states` | states by number, with their marks |
+//! | `findings` | what a search for finite runs knows beside the states: violations, notes on bounds and samples, counts |
+//! | `finite` | a breadth-first search for finite runs, by one worker or several |
+//! | `edges` | a graph with its edges, for searches for cycles |
+//! | `depth` | a depth-first search |
+//! | `bounded` | a search for runs with few preemptions |
+//!
+//! # Why a search that goes on gives the right answer
+//!
+//! A search for finite runs has looked at all states that were expanded, and found all their successors; what it saw there is in its
+//! findings. So it goes on with the states that wait as if nothing had happened. Numbers of states stay what they
+//! were, since a reduction speaks of them ([`pdnet_space::Proviso`]). A state whose expansion was not over waits again.
+//! Violations are kept with their runs, and these are replayed as all runs are.
+//!
+//! A search for cycles decides depth first, and what it has half decided is of no use to anybody. It begins anew, on the graph that was
+//! kept: edges that are known are not found again, which is what takes the time. An edge is kept only
+//! with the state that it leads to.
+//!
+//! What is kept belongs to one search: the net, how its states are laid out, what is looked for, and the reductions have to
+//! be the same ([`Question`]).
+
+pub(crate) mod bounded;
+pub(crate) mod depth;
+pub(crate) mod edges;
+pub(crate) mod findings;
+pub(crate) mod finite;
+pub(crate) mod states;
 
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 
 use foldhash::quality::FixedState;
-use pdnet_base::Idx as _;
+use pdnet_base::Idx;
 use pdnet_base::varint::{put, take};
-use pdnet_check::{Keeper, Property, StopReason};
-use pdnet_net::Transition;
-use pdnet_space::{State, StateId};
+use pdnet_check::{Keeper, Property};
+use pdnet_net::Expr;
 
 use crate::Explicit;
 use crate::budget::Budget;
 use crate::graph::Model;
-use crate::visited::{Kept, Visited as _};
-use crate::worker::{Counts, Worker};
 
-/// A record of states is written when it has so many bytes.
-const RECORD: usize = 1 << 20;
+/// A record is written when it has so many bytes.
+pub(crate) const RECORD: usize = 1 << 20;
 
-/// The first byte of a record of states, and of one that says how far the search was.
-const STATES: u8 = 0;
-const POSITION: u8 = 1;
-
-/// A search that is kept.
-pub(crate) struct Journal {
-    /// What tells it from others.
-    search: u64,
-    /// How many states were kept.
-    n_kept: usize,
-    /// The last of them, as bytes.
-    last: Vec<u8>,
+/// The first byte of a record: what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Nothing that was kept before counts.
+    Restart = 0,
+    /// How far the search was.
+    Summary = 1,
+    /// States by number.
+    States = 2,
+    /// Edges of a graph.
+    Edges = 3,
+    /// What stands for states in a visited set.
+    Visited = 4,
+    /// What was put on a stack.
+    Stack = 5,
+    /// Nodes of a search with a bound on preemptions.
+    Nodes = 6,
 }
 
-/// How far a search was.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Position {
-    n_states: u64,
-    /// How many states were expanded: the next one has this number.
-    next: u64,
-    counts: Counts,
-    notes: Vec<Transition>,
-    cut: Option<Transition>,
-    decided: Vec<(usize, Option<StateId>)>,
+impl Kind {
+    const ALL: [Self; 7] =
+        [Self::Restart, Self::Summary, Self::States, Self::Edges, Self::Visited, Self::Stack, Self::Nodes];
+
+    fn of(record: &[u8]) -> Option<(Self, &[u8])> {
+        let (first, rest) = record.split_first()?;
+        Some((*Self::ALL.get(usize::from(*first))?, rest))
+    }
+
+    /// A record of this kind without content.
+    pub(crate) fn record(self) -> Vec<u8> {
+        vec![self as u8]
+    }
 }
 
 /// What tells a search from others: all that its states and answers depend on.
-pub(crate) fn fingerprint(engine: &Explicit, model: &Model<'_>, properties: &[&Property]) -> u64 {
-    let Explicit { stubborn, forget, symmetry, through_sections, crew: _, order: _, storage: _ } = engine;
-    let mut hasher = FixedState::with_seed(0).build_hasher();
-    env!("CARGO_PKG_VERSION").hash(&mut hasher);
-    (stubborn, forget, symmetry, through_sections).hash(&mut hasher);
-    model.net.to_string().hash(&mut hasher);
-    // The bytes of a state mean nothing to who lays it out in another way.
-    format!("{:?}", model.compiled.layout()).hash(&mut hasher);
-    format!("{properties:?}").hash(&mut hasher);
-    hasher.finish()
+pub(crate) enum Question<'q> {
+    /// Finite runs that break these properties.
+    Finite(&'q [&'q Property]),
+    /// Steps that never happen.
+    Unreached,
+    /// Finite runs with at most so many preemptions that break these properties.
+    Bounded(&'q [&'q Property], u32),
+    /// The graph that is walked, for properties that observe this, with steps left out or not.
+    Graph { observed: &'q [Vec<Expr>], reduces: bool, first: usize },
 }
 
-impl Journal {
-    pub(crate) const fn new(search: u64) -> Self {
-        Self { search, n_kept: 0, last: Vec::new() }
-    }
-
-    /// Whether something was kept.
-    pub(crate) const fn is_begun(&self) -> bool {
-        self.n_kept > 0
-    }
-
-    /// Keeps what is new. So many states were expanded.
-    pub(crate) fn keep(&mut self, worker: &Worker<'_, Kept>, next: usize, keeper: &mut dyn Keeper) {
-        let layout = worker.model.compiled.layout();
-        let mut state = worker.model.compiled.initial();
-        state.detach();
-        let (mut record, mut bytes) = (vec![STATES], Vec::new());
-        for number in self.n_kept..worker.visited.len() {
-            let id = StateId::new(number);
-            pdnet_space::States::load(&worker.visited, id, &mut state);
-            bytes.clear();
-            state.pack(layout, &mut bytes);
-            let parent = if number == 0 { 0 } else { worker.visited.parent(id).index() };
-            put(parent as u64, &mut record);
-            put_difference(&self.last, &bytes, &mut record);
-            std::mem::swap(&mut self.last, &mut bytes);
-            if record.len() >= RECORD {
-                keeper.append(self.search, &record);
-                record.truncate(1);
-            }
+impl Question<'_> {
+    /// Its number, which is neither the first nor the last that there is.
+    pub(crate) fn number(&self, engine: &Explicit, model: &Model<'_>) -> u64 {
+        let Explicit { stubborn, forget, symmetry, through_sections, crew: _, order, storage } = engine;
+        let mut hasher = FixedState::with_seed(0).build_hasher();
+        env!("CARGO_PKG_VERSION").hash(&mut hasher);
+        (stubborn, forget, symmetry, through_sections).hash(&mut hasher);
+        model.net.to_string().hash(&mut hasher);
+        // The bytes of a state mean nothing to who lays it out in another way.
+        format!("{:?}", model.compiled.layout()).hash(&mut hasher);
+        match self {
+            Self::Finite(properties) => format!("finite {order:?} {storage:?} {properties:?}"),
+            Self::Unreached => "unreached".to_owned(),
+            Self::Bounded(properties, bound) => format!("bounded {bound} {properties:?}"),
+            Self::Graph { observed, reduces, first } => format!("graph {observed:?} {reduces} {first}"),
         }
-        if record.len() > 1 {
-            keeper.append(self.search, &record);
-        }
-        self.n_kept = worker.visited.len();
-        let position = Position {
-            n_states: self.n_kept as u64,
-            next: next as u64,
-            counts: worker.counts,
-            notes: worker.goals.notes.transitions().into_iter().flatten().collect(),
-            cut: worker.goals.notes.cut(),
-            decided: worker.decided.clone(),
-        };
-        keeper.append(self.search, &position.record());
-        keeper.commit();
+        .hash(&mut hasher);
+        hasher.finish().clamp(1, u64::MAX - 1)
     }
+}
 
-    /// Goes on with what was kept of this search: the number of states that were expanded comes back. Nothing where nothing was kept, or
-    /// where it is not to be read; then the worker is as it was.
-    ///
-    /// # Errors
-    /// Where a limit is met.
-    pub(crate) fn resume(
-        &mut self,
-        worker: &mut Worker<'_, Kept>,
-        budget: &mut Budget<'_>,
-    ) -> Result<Option<usize>, StopReason> {
-        let Some(keeper) = budget.keeper() else { return Ok(None) };
-        let mut position = None;
-        keeper.records(self.search, &mut |record| {
-            if record.first() == Some(&POSITION) {
-                position = Position::read(&record[1..]).or(position.take());
+/// The records of a search, as far as they count.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// The last summary.
+    summary: Vec<u8>,
+    /// The other records, in their order.
+    records: Vec<(Kind, u64)>,
+    /// Those with states, by the first number in each, and how many there are in it.
+    states: Vec<(u32, u32, u64)>,
+}
+
+impl Contents {
+    /// What was kept of a search, if something was.
+    pub(crate) fn read(search: u64, keeper: &mut dyn Keeper) -> Option<Self> {
+        let mut contents = Self::default();
+        keeper.records(search, &mut |place, record| {
+            let Some((kind, rest)) = Kind::of(record) else { return };
+            match kind {
+                Kind::Restart => contents = Self::default(),
+                Kind::Summary => contents.summary = rest.to_vec(),
+                Kind::States => {
+                    let range = states::range_of(rest);
+                    contents.states.extend(range.map(|(first, n_states)| (first, n_states, place)));
+                }
+                Kind::Edges | Kind::Visited | Kind::Stack | Kind::Nodes => {
+                    contents.records.push((kind, place));
+                }
             }
         });
-        let Some(position) = position else { return Ok(None) };
-        let Some(visited) = self.read_states(worker, position.n_states, keeper) else { return Ok(None) };
-        worker.visited = visited;
-        position.notes.iter().for_each(|&transition| worker.goals.notes.add(worker.model.net, transition));
-        position.cut.iter().for_each(|&transition| worker.goals.notes.add_cut(transition));
-        for id in position.decided.iter().filter_map(|&(_, id)| id) {
-            worker.expand(id, budget)?;
-        }
-        if position.decided.iter().any(|(_, id)| id.is_none()) {
-            worker.send_scouts();
-        }
-        if position.decided.iter().any(|&(goal, _)| worker.goals.undecided(goal).is_some()) {
-            worker.visited = Kept::new(pdnet_space::StateStore::new(worker.model.compiled));
-            worker.counts = Counts::default();
-            return Ok(None);
-        }
-        worker.counts = position.counts;
-        usize::try_from(position.next).map(Some).map_err(|_| crate::graph::full())
+        contents.states.sort_unstable();
+        (!contents.summary.is_empty()).then_some(contents)
     }
 
-    fn read_states(
-        &mut self,
-        worker: &Worker<'_, Kept>,
-        n_states: u64,
-        keeper: &mut dyn Keeper,
-    ) -> Option<Kept> {
-        let compiled = worker.model.compiled;
-        let mut visited = Kept::new(pdnet_space::StateStore::new(compiled));
-        let mut state: State = compiled.initial();
-        let mut last = Vec::new();
-        let mut is_right = true;
-        keeper.records(self.search, &mut |record| {
-            let Some((&STATES, mut rest)) = record.split_first() else { return };
-            while is_right && !rest.is_empty() && (visited.len() as u64) < n_states {
-                let parent = take(&mut rest).and_then(|parent| u32::try_from(parent).ok());
-                let (Some(parent), Some(())) = (parent, take_difference(&mut last, &mut rest)) else {
-                    is_right = false;
-                    return;
-                };
-                state.unpack(compiled.layout(), &last);
-                is_right = matches!(visited.insert(&state, parent), Ok((_, true)));
-            }
-        });
-        is_right &= visited.len() as u64 == n_states && n_states > 0;
-        is_right.then(|| {
-            self.n_kept = visited.len();
-            self.last = last;
-            visited
+    /// The record at a place, without its kind.
+    fn load(place: u64, record: &mut Vec<u8>, budget: &mut Budget<'_>) -> Option<()> {
+        let is_read = budget.keeper()?.record(place, record);
+        (is_read && !record.is_empty()).then(|| {
+            record.remove(0);
         })
     }
 }
 
-impl Position {
-    fn record(&self) -> Vec<u8> {
-        let mut record = vec![POSITION];
-        let Counts { expanded, transitions, inside, partial } = self.counts;
-        for number in [self.n_states, self.next, expanded, transitions, inside, partial] {
-            put(number, &mut record);
-        }
-        put(self.notes.len() as u64, &mut record);
-        self.notes.iter().for_each(|transition| put(transition.index() as u64, &mut record));
-        put(self.cut.map_or(0, |transition| transition.index() as u64 + 1), &mut record);
-        put(self.decided.len() as u64, &mut record);
-        for (goal, id) in &self.decided {
-            put(*goal as u64, &mut record);
-            put(id.map_or(0, |id| id.index() as u64 + 1), &mut record);
-        }
-        record
-    }
+/// Says that what was kept of a search cannot be used, and that it begins anew.
+pub(crate) fn give_up(search: u64, keeper: &mut dyn Keeper) {
+    keeper.complain("what was kept of this search does not fit together: it begins anew");
+    keeper.append(search, &Kind::Restart.record());
+}
 
-    fn read(mut rest: &[u8]) -> Option<Self> {
-        let rest = &mut rest;
-        let index = |number: u64| usize::try_from(number).ok();
-        let (n_states, next) = (take(rest)?, take(rest)?);
-        let counts = Counts {
-            expanded: take(rest)?,
-            transitions: take(rest)?,
-            inside: take(rest)?,
-            partial: take(rest)?,
-        };
-        let mut notes = Vec::new();
-        for _ in 0..take(rest)? {
-            notes.push(Transition::new(index(take(rest)?)?));
-        }
-        let cut = match take(rest)? {
-            0 => None,
-            number => Some(Transition::new(index(number - 1)?)),
-        };
-        let mut decided = Vec::new();
-        for _ in 0..take(rest)? {
-            let goal = index(take(rest)?)?;
-            let id = take(rest)?.checked_sub(1).map(|id| index(id).map(StateId::new));
-            decided.push((
-                goal,
-                match id {
-                    None => None,
-                    Some(id) => Some(id?),
-                },
-            ));
-        }
-        Some(Self { n_states, next, counts, notes, cut, decided })
+/// Appends a record where it has become large, and empties it.
+pub(crate) fn append_large(search: u64, kind: Kind, record: &mut Vec<u8>, keeper: &mut dyn Keeper) -> bool {
+    let is_large = record.len() >= RECORD;
+    if is_large {
+        keeper.append(search, record);
+        *record = kind.record();
+    }
+    is_large
+}
+
+/// Appends a record where it has content.
+pub(crate) fn append_rest(search: u64, record: &[u8], keeper: &mut dyn Keeper) {
+    if record.len() > 1 {
+        keeper.append(search, record);
     }
 }
 
+/// Small numbers of both signs are short.
+pub(crate) fn put_signed(number: i64, record: &mut Vec<u8>) {
+    put(((number << 1) ^ (number >> 63)).cast_unsigned(), record);
+}
+
+pub(crate) fn take_signed(rest: &mut &[u8]) -> Option<i64> {
+    let number = take(rest)?;
+    Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+}
+
+pub(crate) fn take_u32(rest: &mut &[u8]) -> Option<u32> {
+    take(rest).and_then(|number| u32::try_from(number).ok())
+}
+
+pub(crate) fn take_usize(rest: &mut &[u8]) -> Option<usize> {
+    take(rest).and_then(|number| usize::try_from(number).ok())
+}
+
+/// An index, where there are so many of them.
+pub(crate) fn take_index<I: Idx>(rest: &mut &[u8], n: usize) -> Option<I> {
+    take_usize(rest).filter(|&index| index < n).map(I::new)
+}
+
+/// Appends bytes with their number.
+pub(crate) fn put_bytes(bytes: &[u8], record: &mut Vec<u8>) {
+    put(bytes.len() as u64, record);
+    record.extend_from_slice(bytes);
+}
+
+pub(crate) fn take_bytes<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let length = take_usize(rest)?;
+    let (bytes, behind) = rest.split_at_checked(length)?;
+    *rest = behind;
+    Some(bytes)
+}
+
 /// A sequence by what it has in common with the one before it at its beginning and its end.
-fn put_difference(before: &[u8], bytes: &[u8], record: &mut Vec<u8>) {
+pub(crate) fn put_difference(before: &[u8], bytes: &[u8], record: &mut Vec<u8>) {
     let head = before.iter().zip(bytes).take_while(|(one, other)| one == other).count();
     let tails = before[head..].iter().rev().zip(bytes[head..].iter().rev());
     let tail = tails.take_while(|(one, other)| one == other).count();
@@ -244,9 +230,8 @@ fn put_difference(before: &[u8], bytes: &[u8], record: &mut Vec<u8>) {
     record.extend_from_slice(middle);
 }
 
-fn take_difference(last: &mut Vec<u8>, rest: &mut &[u8]) -> Option<()> {
-    let mut number = || take(rest).and_then(|number| usize::try_from(number).ok());
-    let (head, tail, length) = (number()?, number()?, number()?);
+pub(crate) fn take_difference(last: &mut Vec<u8>, rest: &mut &[u8]) -> Option<()> {
+    let (head, tail, length) = (take_usize(rest)?, take_usize(rest)?, take_usize(rest)?);
     let (middle, behind) = rest.split_at_checked(length)?;
     let tail_start = last.len().checked_sub(tail).filter(|&start| start >= head)?;
     let end = last.split_off(tail_start);
@@ -276,17 +261,10 @@ mod tests {
     }
 
     #[test]
-    fn positions_come_back() {
-        let position = Position {
-            n_states: 1 << 40,
-            next: 300,
-            counts: Counts { expanded: 299, transitions: 5, inside: 0, partial: 7 },
-            notes: vec![Transition::new(3), Transition::new(200)],
-            cut: Some(Transition::new(0)),
-            decided: vec![(1, Some(StateId::new(77))), (0, None)],
-        };
-        let record = position.record();
-        assert_eq!(Position::read(&record[1..]), Some(position));
-        assert_eq!(Position::read(&record[1..record.len() - 1]), None);
+    fn kinds_come_back() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::of(&kind.record()), Some((kind, &[] as &[u8])));
+        }
+        assert_eq!(Kind::of(&[99]), None);
     }
 }

@@ -103,6 +103,7 @@ use crate::budget::Budget;
 use crate::depth::Depth;
 use crate::goals::Goal;
 use crate::graph::{Graph, Model};
+use crate::journal::Question;
 use crate::ltl::Bad;
 use crate::safety::Safety;
 use crate::stepper::{Asked, reduction};
@@ -237,17 +238,15 @@ impl Engine for Explicit {
             }
         }
         let (positions, goals): (Vec<usize>, Vec<Goal>) = goals.into_iter().unzip();
+        let is_kept = budget.keeper().is_some();
         if !goals.is_empty() {
+            let asked: Vec<&Property> =
+                positions.iter().map(|&position| &request.properties[position]).collect();
+            let kept = is_kept.then(|| Question::Finite(&asked).number(self, &model));
             let found = match (self.order, self.storage) {
-                (Order::Breadth, Storage::Exact) => {
-                    let chosen = || positions.iter().map(|&position| &request.properties[position]);
-                    let is_kept = budget.keeper().is_some();
-                    let kept =
-                        is_kept.then(|| journal::fingerprint(self, &model, &chosen().collect::<Vec<_>>()));
-                    Safety::new(&model, goals, kept).check(&mut budget)
-                }
+                (Order::Breadth, Storage::Exact) => Safety::new(&model, goals, kept).check(&mut budget),
                 (Order::Depth, _) | (_, Storage::HashCompact | Storage::Bitstate) => {
-                    Depth::new(&model, goals, self.storage, request.limits.memory).check(&mut budget)
+                    Depth::new(&model, goals, kept, self.storage, request.limits.memory).check(&mut budget)
                 }
             };
             for (position, outcome) in positions.into_iter().zip(found) {
@@ -272,14 +271,16 @@ impl Engine for Explicit {
             let atoms_of =
                 |property: &Property| property.atoms().iter().map(|atom| atom.expr.clone()).collect();
             let observed: Vec<Vec<Expr>> = chosen.iter().map(|(_, property)| atoms_of(property)).collect();
-            let fresh = || {
+            let fresh = |first: usize| {
+                let question = Question::Graph { observed: &observed, reduces, first };
+                let kept = is_kept.then(|| question.number(self, &model));
                 let atoms = observed.iter().map(Vec::as_slice);
                 let asked = Asked { watched: &model.notable, deadlocks: false, is_finite: false };
                 let stubborn =
                     if reduces { reduction(&model, asked, atoms, Proviso::AllLater) } else { None };
-                Graph::new(&model, stubborn)
+                Graph::new(&model, stubborn).kept(kept)
             };
-            let mut graph = fresh();
+            let mut graph = fresh(0);
             for (position, property) in chosen {
                 let found = match &property.kind {
                     PropertyKind::Ltl { formula, atoms } => {
@@ -297,7 +298,7 @@ impl Engine for Explicit {
                 };
                 if matches!(found.verdict, Verdict::Unknown(_)) {
                     // The next one shall not pay for what this one has filled the memory with.
-                    graph = fresh();
+                    graph = fresh(position + 1);
                 }
                 outcomes[position] = Some(found);
             }
@@ -320,7 +321,9 @@ impl Explicit {
     ) -> Result<Vec<Transition>, StopReason> {
         let compiled = Compiled::new(net).map_err(|error| StopReason::Unsupported(error.0))?;
         let model = Model::new(net, &compiled, self);
-        Safety::unreached(&model, &mut Budget::new(limits, observer))
+        let mut budget = Budget::new(limits, observer);
+        let kept = budget.keeper().is_some().then(|| Question::Unreached.number(self, &model));
+        Safety::unreached(&model, kept, &mut budget)
     }
 }
 

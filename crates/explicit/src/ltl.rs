@@ -1,6 +1,6 @@
 //! Which search a formula or an automaton needs.
 
-use pdnet_check::{AtomData, Fairness, Outcome, Progress, StopReason, Verdict};
+use pdnet_check::{AtomData, Fairness, MemoryUse, Outcome, Progress, Stats, StopReason, Verdict};
 use pdnet_logic::{Automaton, Ltl, translate};
 use pdnet_space::Atoms;
 
@@ -55,9 +55,19 @@ pub(crate) fn check(
     budget: &mut Budget<'_>,
 ) -> Outcome {
     let search = budget.search();
-    let mut last = Progress { states: 0, transitions: 0, frontier: 0, memory_bytes: 0 };
-    let verdict = decide(graph, (bad, atoms), fairness, budget, &mut last).unwrap_or_else(Verdict::Unknown);
-    Outcome { verdict, stats: budget.stats(&search, &last) }
+    let mut last = Last::default();
+    let decided = graph.begin(budget).and_then(|()| decide(graph, (bad, atoms), fairness, budget, &mut last));
+    graph.end(decided.is_err(), budget);
+    let verdict = decided.unwrap_or_else(Verdict::Unknown);
+    let stats = Stats { memory: last.memory, ..budget.stats(&search, &last.progress) };
+    Outcome { verdict, stats }
+}
+
+/// How far a search was when it ended.
+#[derive(Default)]
+struct Last {
+    progress: Progress,
+    memory: MemoryUse,
 }
 
 fn decide(
@@ -65,7 +75,7 @@ fn decide(
     (bad, atoms): (Bad<'_>, &[AtomData]),
     fairness: Fairness,
     budget: &mut Budget<'_>,
-    last: &mut Progress,
+    last: &mut Last,
 ) -> Result<Verdict, StopReason> {
     let (net, compiled) = (graph.model.net, graph.model.compiled);
     let names = atoms.iter().map(|atom| atom.text.clone()).collect();
@@ -82,12 +92,13 @@ fn decide(
     if prefixes && (is_terminal || bad.is_by_prefix()) {
         let mut product = Product::new(graph, &automaton, atoms.clone(), prefixes, budget)?;
         let mut found = Prefixes::new().search(&mut product, pause_at, budget);
-        *last = product.progress();
+        *last = Last { progress: product.progress(), memory: product.memory() };
         // It begins again, but what was found of the graph is there.
         if matches!(found, Ok(Search::Paused)) {
             let sweep = Sweep::new(crew.workers, automaton.states.len());
             found = sweep.search(&mut product, budget).map(Search::Ended);
-            *last = sweep.progress(product.progress());
+            *last =
+                Last { progress: sweep.progress(product.progress()), memory: sweep.memory(product.memory()) };
         }
         if let Search::Ended(Some(trace)) = found? {
             return Ok(Verdict::Violated(trace));
@@ -98,7 +109,7 @@ fn decide(
     }
     let mut product = Product::new(graph, &automaton, atoms, prefixes, budget)?;
     let found = Emptiness::new(fairness).search(&mut product, pause_at, budget);
-    *last = product.progress();
+    *last = Last { progress: product.progress(), memory: product.memory() };
     let trace = match found? {
         Search::Ended(None) => None,
         Search::Ended(Some(witness)) => {
@@ -108,7 +119,10 @@ fn decide(
         Search::Paused => {
             let cycles = Cycles::new(crew.workers, automaton.states.len(), fairness);
             let found = cycles.search(&mut product, budget);
-            *last = cycles.progress(product.progress());
+            *last = Last {
+                progress: cycles.progress(product.progress()),
+                memory: cycles.memory(product.memory()),
+            };
             let visited = |product: &Product<'_, '_>, node| cycles.has_seen(product.nodes.get(node));
             match found? {
                 Some(witness) => Some(lasso::trace(&mut product, &witness, visited, fairness, budget)?),

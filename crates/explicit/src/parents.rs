@@ -38,15 +38,23 @@ impl Parents {
 
     /// The predecessors of all states, in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
-        let mut parent = self.samples.first().copied().unwrap_or(0);
-        self.differences.iter().enumerate().map(move |(at, &difference)| {
+        self.iter_from(0)
+    }
+
+    /// The predecessors of the states from this one on.
+    pub(crate) fn iter_from(&self, state: usize) -> impl Iterator<Item = u32> {
+        let first = state / INTERVAL * INTERVAL;
+        let mut parent = self.samples.get(first / INTERVAL).copied().unwrap_or(0);
+        let differences = self.differences.iter().enumerate().skip(first);
+        let parents = differences.map(move |(at, &difference)| {
             parent = match difference {
                 _ if at.is_multiple_of(INTERVAL) => self.samples[at / INTERVAL],
                 LARGE => self.large[&at],
                 difference => parent + u32::from(difference),
             };
             parent
-        })
+        });
+        parents.skip(state - first)
     }
 
     /// The predecessor of a state.
@@ -80,6 +88,8 @@ mod tests {
         wanted.iter().for_each(|&parent| parents.push(parent));
         let found: Vec<u32> = (0..wanted.len()).map(|state| parents.get(state)).collect();
         assert_eq!(found, wanted);
-        assert!(parents.iter().eq(wanted));
+        for first in [0, 1, 1023, 1024, 1025, 4999, 5000] {
+            assert!(parents.iter_from(first).eq(wanted[first..].iter().copied()), "from {first}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! some continuation never ends the process.
 
 use pdnet_base::Idx as _;
-use pdnet_check::{Outcome, Progress, StopReason, Trace, TraceEnd, Verdict};
+use pdnet_check::{Depth, MemoryUse, Outcome, Progress, Stats, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_space::{StateId, ThreadSet};
 
 use crate::budget::Budget;
@@ -17,8 +17,12 @@ use crate::notes::Notes;
 pub(crate) fn check(graph: &mut Graph<'_>, budget: &mut Budget<'_>) -> Outcome {
     let search = budget.search();
     let mut explored = Explored::default();
-    let verdict = explored.decide(graph, budget).unwrap_or_else(Verdict::Unknown);
-    Outcome { verdict, stats: budget.stats(&search, &explored.progress(graph)) }
+    let decided = graph.begin(budget).and_then(|()| explored.decide(graph, budget));
+    graph.end(decided.is_err(), budget);
+    let verdict = decided.unwrap_or_else(Verdict::Unknown);
+    let memory = MemoryUse { nodes: explored.bytes() as u64, ..graph.memory() };
+    let stats = Stats { memory, ..budget.stats(&search, &explored.progress(graph)) };
+    Outcome { verdict, stats }
 }
 
 /// The states in the order of their distance from the initial one. Positions in that order are what the
@@ -31,6 +35,9 @@ struct Explored {
     /// For each state of the graph its position.
     positions: Vec<u32>,
     n_edges: usize,
+    n_expanded: usize,
+    /// How far the states that are expanded now are from the initial one.
+    level: u64,
     notes: Notes,
 }
 
@@ -59,19 +66,27 @@ impl Explored {
         Ok(self.notes.verdict(graph.model.net))
     }
 
+    /// What it takes. What the steps back will take is counted from the beginning.
+    fn bytes(&self) -> usize {
+        self.states.len() * (4 + 4 + 4 + 4 + size_of::<ThreadSet>() + 1 + 4) + self.n_edges * 4
+    }
+
     fn progress(&self, graph: &Graph<'_>) -> Progress {
-        // What the steps back will take is counted from the beginning.
-        let own = self.states.len() * (4 + 4 + 4 + 4 + size_of::<ThreadSet>() + 1 + 4) + self.n_edges * 4;
         let (states, transitions) = (self.states.len() as u64, self.n_edges as u64);
-        Progress { states, transitions, frontier: 0, memory_bytes: (graph.bytes() + own) as u64 }
+        let frontier = states - self.n_expanded as u64;
+        let depth = Some(Depth::Level(self.level));
+        Progress { states, transitions, frontier, memory_bytes: (graph.bytes() + self.bytes()) as u64, depth }
     }
 
     /// Visits all states, breadth first.
     fn explore(&mut self, graph: &mut Graph<'_>, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let initial = graph.initial()?;
         self.add(initial, 0);
-        let mut at = 0;
+        let (mut at, mut level_end) = (0, 1);
         while at < self.states.len() {
+            if at == level_end {
+                (self.level, level_end) = (self.level + 1, self.states.len());
+            }
             budget.tick(|| self.progress(graph))?;
             let state = self.states[at];
             let edges = graph.edges(state, budget)?;
@@ -85,6 +100,7 @@ impl Explored {
             }
             budget.allow_states(self.states.len())?;
             at += 1;
+            self.n_expanded = at;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Shortest bad prefixes.
 
 use pdnet_base::Idx as _;
-use pdnet_check::{StopReason, Trace};
+use pdnet_check::{Depth, StopReason, Trace};
 use pdnet_logic::{AutState, Automaton};
 
 use crate::budget::Budget;
@@ -45,11 +45,13 @@ pub(crate) struct Prefixes {
     found: Vec<(u32, u32, Movers)>,
     /// The position of the next one.
     next: u32,
+    /// The present level, and the position at which it ends.
+    level: (u64, usize),
 }
 
 impl Prefixes {
     pub(crate) const fn new() -> Self {
-        Self { found: Vec::new(), next: 0 }
+        Self { found: Vec::new(), next: 0, level: (0, 1) }
     }
 
     /// Searches, or goes on with that, until the product has as many nodes as it is to pause at.
@@ -69,6 +71,10 @@ impl Prefixes {
                 return Ok(Search::Paused);
             }
             edges.clear();
+            if self.next as usize == self.level.1 {
+                self.level = (self.level.0 + 1, self.found.len());
+            }
+            product.depth = Depth::Level(self.level.0);
             product.search_bytes = self.found.capacity() * size_of::<(u32, u32, Movers)>();
             if product.expand(node, &mut edges, budget)? == Expansion::Accepted {
                 return Ok(Search::Ended(Some(self.trace(product))));

@@ -1,7 +1,7 @@
 //! The net times an automaton, found on demand.
 
 use pdnet_base::Idx as _;
-use pdnet_check::{Progress, StopReason};
+use pdnet_check::{Depth, MemoryUse, Progress, StopReason};
 use pdnet_logic::{AutState, Automaton};
 use pdnet_space::{Atoms, StateId, ThreadSet};
 
@@ -61,6 +61,8 @@ pub(crate) struct Product<'p, 'a, N = Nodes> {
     pub(crate) last_enabled: ThreadSet,
     /// What the search keeps beside the product.
     pub(crate) search_bytes: usize,
+    /// How deep it is.
+    pub(crate) depth: Depth,
     pub(crate) notes: Notes,
 }
 
@@ -132,6 +134,7 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
             is_limited: true,
             last_enabled: ThreadSet::NONE,
             search_bytes: 0,
+            depth: Depth::Stack(0),
             notes: Notes::default(),
         }
     }
@@ -220,12 +223,20 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
         self.graph.enabled(self.state(node))
     }
 
+    /// What it takes memory for.
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let (nodes, waiting) =
+            (self.nodes.progress(Progress::default()).memory_bytes, self.search_bytes as u64);
+        MemoryUse { nodes, waiting, ..self.graph.memory() }
+    }
+
     pub(crate) fn progress(&self) -> Progress {
         self.nodes.progress(Progress {
             states: 0,
             transitions: self.n_edges,
             frontier: 0,
             memory_bytes: (self.search_bytes + self.graph.bytes()) as u64,
+            depth: Some(self.depth),
         })
     }
 }

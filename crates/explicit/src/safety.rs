@@ -1,16 +1,15 @@
 //! One breadth-first search for everything that a single step or state can break.
 
 use pdnet_base::Idx as _;
-use pdnet_check::{Outcome, Progress, StopReason, Verdict};
+use pdnet_check::{Depth, MemoryUse, Outcome, Progress, StopReason, Verdict};
 use pdnet_net::Transition;
 use pdnet_space::{Proviso, StateId, StateStore};
 
-use crate::Crew;
 use crate::budget::Budget;
 use crate::crew;
 use crate::goals::{Goal, Goals};
-use crate::graph::Model;
-use crate::journal::Journal;
+use crate::graph::{Model, full};
+use crate::journal::finite::{Journal, Resumed};
 use crate::scout::SCOUTS_AT;
 use crate::stepper::Stepper;
 use crate::visited::{Kept, Visited as _};
@@ -30,6 +29,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) goals: Goals<'a>,
     pub(crate) counts: Counts,
     pub(crate) progress: Progress,
+    pub(crate) memory: MemoryUse,
     /// What kept it from coming to its end.
     pub(crate) stopped: Option<StopReason>,
 }
@@ -41,16 +41,19 @@ impl<'a> Safety<'a> {
         Self { journal, ..Self::with(model, Goals::new(model, goals, false)) }
     }
 
-    /// The transitions that fire in no run.
+    /// The transitions that fire in no run. The search is kept with this fingerprint, if one is given.
     ///
     /// # Errors
     /// Where not all runs are known.
     pub(crate) fn unreached(
         model: &'a Model<'a>,
+        fingerprint: Option<u64>,
         budget: &mut Budget<'_>,
     ) -> Result<Vec<Transition>, StopReason> {
         budget.search();
-        let ended = Self::with(model, Goals::new(model, Vec::new(), true)).run(budget);
+        let journal = fingerprint.map(Journal::new);
+        let search = Self { journal, ..Self::with(model, Goals::new(model, Vec::new(), true)) };
+        let ended = search.run(budget);
         if let Some(reason) = ended.stopped {
             return Err(reason);
         }
@@ -70,8 +73,9 @@ impl<'a> Safety<'a> {
     pub(crate) fn check(self, budget: &mut Budget<'_>) -> Vec<Outcome> {
         let search = budget.search();
         let net = self.worker.model.net;
-        let Ended { goals, counts, progress, stopped } = self.run(budget);
+        let Ended { goals, counts, progress, memory, stopped } = self.run(budget);
         let mut stats = budget.stats(&search, &progress);
+        stats.memory = memory;
         stats.states_outside = Some(stats.states - counts.inside);
         stats.states_reduced = Some(counts.partial);
         let rest = stopped.map_or_else(|| goals.notes.verdict(net), Verdict::Unknown);
@@ -79,59 +83,90 @@ impl<'a> Safety<'a> {
     }
 
     fn run(mut self, budget: &mut Budget<'_>) -> Ended<'a> {
-        let explored = self.explore(budget);
-        if let Ok(Some(n_expanded)) = explored {
-            return crew::go_on(self.worker, n_expanded, budget);
+        let resumed = match &mut self.journal {
+            Some(journal) => journal.resume(&mut self.worker, budget),
+            None => Ok(Resumed::Anew),
+        };
+        let mut position = match resumed {
+            Ok(Resumed::Anew) => 0,
+            Ok(Resumed::Alone(n_expanded)) => n_expanded,
+            Ok(Resumed::Shared(store, left)) => {
+                return crew::go_on(self.worker, &store, left, self.journal, budget);
+            }
+            // What was not read must not be written over.
+            Err(reason) => return self.end(Some(reason)),
+        };
+        match self.explore_from(&mut position, budget) {
+            Ok(Go::Shared) => {
+                let n_workers = self.worker.model.crew.workers;
+                match self.worker.visited.share(position, n_workers) {
+                    Ok(store) => crew::go_on(self.worker, &store, Vec::new(), self.journal, budget),
+                    Err(_) => self.end(Some(full())),
+                }
+            }
+            Ok(Go::Ended) => self.keep_and_end(position, None, budget),
+            Err(reason) => self.keep_and_end(position, Some(reason), budget),
         }
-        let progress = self.worker.progress();
-        let Worker { goals, counts, .. } = self.worker;
-        Ended { goals, counts, progress, stopped: explored.err() }
     }
 
-    /// Expands one state after the other until all goals are decided or no state is left. Where there are so many states that
-    /// several workers shall go on, the number of those that were expanded comes back.
-    fn explore(&mut self, budget: &mut Budget<'_>) -> Result<Option<usize>, StopReason> {
-        let mut position = 0;
-        let explored = self.explore_from(&mut position, budget);
-        // What a limit has stopped is kept, too: with a higher one it can go on.
+    /// What a limit has stopped is kept, too: with a higher one it can go on.
+    fn keep_and_end(
+        mut self,
+        position: usize,
+        stopped: Option<StopReason>,
+        budget: &mut Budget<'_>,
+    ) -> Ended<'a> {
+        // Where states are counted, what was brought by who was expanded is in; where they are not, it has room.
         if let Some(journal) = &mut self.journal
-            && (journal.is_begun() || explored.is_err())
+            && (journal.is_begun || stopped.is_some())
+            && (self.worker.put_in(budget).is_ok() || budget.counts_states())
             && let Some(keeper) = budget.keeper()
         {
             journal.keep(&self.worker, position, keeper);
         }
-        explored
+        self.end(stopped)
     }
 
-    fn explore_from(
-        &mut self,
-        position: &mut usize,
-        budget: &mut Budget<'_>,
-    ) -> Result<Option<usize>, StopReason> {
+    fn end(self, stopped: Option<StopReason>) -> Ended<'a> {
+        let (progress, memory) = (self.worker.progress(), self.worker.memory());
+        let Worker { goals, counts, .. } = self.worker;
+        Ended { goals, counts, progress, memory, stopped }
+    }
+
+    /// Expands one state after the other, from this position on, until all goals are decided, no state is left, or there are so
+    /// many of them that several workers shall go on.
+    fn explore_from(&mut self, position: &mut usize, budget: &mut Budget<'_>) -> Result<Go, StopReason> {
         let Self { worker, journal } = self;
-        if let Some(journal) = journal {
-            *position = journal.resume(worker, budget)?.unwrap_or(0);
-        }
         if worker.visited.len() == 0 {
             worker.start(budget)?;
         }
-        // What is kept is kept by one.
-        let crew = if journal.is_some() { Crew::ALONE } else { worker.model.crew };
+        let crew = worker.model.crew;
+        // The present level, and where it ends. Of a search that was gone on with, it is not known.
+        let (mut level, mut level_end) = (0, usize::from(*position == 0));
         let mut is_scouted = false;
         while *position < worker.visited.len() && worker.goals.are_open() {
+            if *position == level_end {
+                worker.put_in(budget)?;
+                (level, level_end) = (level + 1, worker.visited.len());
+            }
+            worker.depth = (level_end > 0).then_some(Depth::Level(level));
             if let Some(journal) = journal
                 && budget.is_moment()
-                && let Some(keeper) = budget.keeper()
-                && keeper.is_due()
             {
-                journal.keep(worker, *position, keeper);
+                worker.put_in(budget)?;
+                budget.keeper().into_iter().for_each(|keeper| journal.keep(worker, *position, keeper));
             }
             budget.tick(|| worker.progress())?;
-            worker.expand(StateId::new(*position), budget)?;
-            // What is kept must have the successors of all that was expanded, whenever the search is stopped.
-            if journal.is_some() {
-                worker.put_in(budget)?;
+            let before = worker.counts;
+            let mut expanded = worker.expand(StateId::new(*position), budget);
+            // What is dropped because there are too many states is found again by who expands this one again.
+            if expanded.is_ok() && journal.is_some() && budget.counts_states() {
+                expanded = worker.put_in(budget);
             }
+            if expanded.is_err() && journal.is_some() {
+                worker.counts.take_back(&before);
+            }
+            expanded?;
             *position += 1;
             if *position == worker.visited.len() || !worker.goals.are_open() {
                 worker.put_in(budget)?;
@@ -142,9 +177,17 @@ impl<'a> Safety<'a> {
             }
             if crew.workers > 1 && worker.visited.len() >= crew.from_states {
                 worker.put_in(budget)?;
-                return Ok(Some(*position));
+                return Ok(Go::Shared);
             }
         }
-        Ok(None)
+        Ok(Go::Ended)
     }
+}
+
+/// How a search by one worker has ended.
+enum Go {
+    /// Nothing is left to be done.
+    Ended,
+    /// Several workers shall go on.
+    Shared,
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pdnet_base::Slots;
-use pdnet_check::{Control, Observer, Progress, StopReason, Trace};
+use pdnet_check::{Control, MemoryUse, Observer, Progress, StopReason, Trace};
 
 use crate::budget::Budget;
 use crate::graph::{Graph, Movers};
@@ -42,7 +42,8 @@ pub(crate) struct Sweep {
     n_waiting: AtomicUsize,
     /// The workers that have something to do.
     n_busy: AtomicUsize,
-    bytes: AtomicUsize,
+    /// The bytes of the pages of origins.
+    page_bytes: AtomicUsize,
     tallies: Vec<Tally>,
     /// There is nothing more to be done.
     is_over: AtomicBool,
@@ -73,7 +74,7 @@ impl Sweep {
             waiting: Mutex::default(),
             n_waiting: AtomicUsize::new(0),
             n_busy: AtomicUsize::new(n_workers),
-            bytes: AtomicUsize::new(0),
+            page_bytes: AtomicUsize::new(0),
             tallies: (0..n_workers).map(|_| Tally::default()).collect(),
             is_over: AtomicBool::new(false),
             found: Mutex::new(None),
@@ -126,15 +127,28 @@ impl Sweep {
     }
 
     pub(crate) fn progress(&self, product: Progress) -> Progress {
-        let waiting = self.n_waiting.load(Ordering::Relaxed) * (BATCH * 4 + size_of::<Vec<u32>>());
-        let bytes =
-            self.origins.bytes() + self.bytes.load(Ordering::Relaxed) + self.numbers.bytes() + waiting;
+        let (waiting, nodes) = self.bytes();
         Progress {
             states: self.n_nodes() as u64,
             transitions: self.tallies.iter().map(|tally| tally.edges.load(Ordering::Relaxed)).sum(),
             frontier: (self.n_waiting.load(Ordering::Relaxed) * BATCH) as u64,
-            memory_bytes: product.memory_bytes + bytes as u64,
+            memory_bytes: product.memory_bytes + (waiting + nodes) as u64,
+            depth: None,
         }
+    }
+
+    /// What it takes for nodes that wait, and for what is known of nodes.
+    fn bytes(&self) -> (usize, usize) {
+        let waiting = self.n_waiting.load(Ordering::Relaxed) * (BATCH * 4 + size_of::<Vec<u32>>());
+        let origins = self.origins.bytes() + self.page_bytes.load(Ordering::Relaxed);
+        (waiting, origins + self.numbers.bytes())
+    }
+
+    /// What a search that uses the product takes memory for.
+    pub(crate) fn memory(&self, product: MemoryUse) -> MemoryUse {
+        let (waiting, nodes) = self.bytes();
+        let (waiting, nodes) = (product.waiting + waiting as u64, product.nodes + nodes as u64);
+        MemoryUse { waiting, nodes, ..product }
     }
 
     fn n_nodes(&self) -> usize {
@@ -145,7 +159,7 @@ impl Sweep {
     fn origin(&self, node: u32) -> &AtomicU64 {
         let page = node / PAGE as u32;
         let page = self.origins.get(page).unwrap_or_else(|| {
-            self.bytes.fetch_add(PAGE * size_of::<AtomicU64>(), Ordering::Relaxed);
+            self.page_bytes.fetch_add(PAGE * size_of::<AtomicU64>(), Ordering::Relaxed);
             self.origins.set(page, (0..PAGE).map(|_| AtomicU64::new(0)).collect())
         });
         &page[node as usize % PAGE]

@@ -4,8 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use pdnet_base::Idx as _;
+use pdnet_check::MemoryUse;
 use pdnet_space::{Full, PartStore, Row, SharedStore, State, StateId, StateStore, States, StoreWorker};
 
+use crate::budget::memory_of;
 use crate::parents::Parents;
 
 /// A visited set that knows where each state came from.
@@ -31,6 +33,9 @@ pub(crate) trait Visited: PartStore {
 
     /// How many states there are.
     fn len(&self) -> usize;
+
+    /// What it takes memory for.
+    fn memory(&self) -> MemoryUse;
 }
 
 /// The visited set of a search by one worker. States are numbered in the order in which they are found.
@@ -42,6 +47,11 @@ pub(crate) struct Kept {
 impl Kept {
     pub(crate) fn new(store: StateStore) -> Self {
         Self { store, parents: Parents::default() }
+    }
+
+    /// The states before those from this number on.
+    pub(crate) fn parents_from(&self, first: usize) -> impl Iterator<Item = u32> {
+        self.parents.iter_from(first)
     }
 
     /// The same states for several workers, without handing out again the first so many.
@@ -102,6 +112,10 @@ impl Visited for Kept {
     fn len(&self) -> usize {
         self.store.len()
     }
+
+    fn memory(&self) -> MemoryUse {
+        MemoryUse { way_back: self.parents.bytes() as u64, ..memory_of(self.store.size()) }
+    }
 }
 
 impl PartStore for Kept {
@@ -160,5 +174,11 @@ impl Visited for StoreWorker {
 
     fn len(&self) -> usize {
         self.store().len()
+    }
+
+    fn memory(&self) -> MemoryUse {
+        let memory = memory_of(self.store().size());
+        let way_back = (self.store().len() * size_of::<u32>()) as u64;
+        MemoryUse { way_back, states: memory.states.saturating_sub(way_back), ..memory }
     }
 }

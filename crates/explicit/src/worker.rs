@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use pdnet_base::Idx as _;
-use pdnet_check::{Progress, StopReason, Trace, TraceEnd, Verdict};
+use pdnet_check::{Depth, MemoryUse, Progress, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_space::{Flow, Outcome as StepOutcome, State, StateId};
 
 use crate::budget::{Budget, FIRINGS};
@@ -26,8 +26,8 @@ pub(crate) struct Worker<'a, V> {
     inside: Inside,
     hits: Vec<Hit>,
     pub(crate) counts: Counts,
-    /// The goals that were decided, with the stored states in which that was seen; without one where a straight run broke it.
-    pub(crate) decided: Vec<(usize, Option<StateId>)>,
+    /// How deep the search is, where that is known.
+    pub(crate) depth: Option<Depth>,
 }
 
 /// What a worker has seen.
@@ -48,12 +48,17 @@ impl Counts {
         self.inside += other.inside;
         self.partial += other.partial;
     }
+
+    /// Takes back what was counted since `before` of expansions that count as never begun. The states that they have found stay.
+    pub(crate) const fn take_back(&mut self, before: &Self) {
+        *self = Self { inside: self.inside, ..*before };
+    }
 }
 
 impl<'a, V: Visited> Worker<'a, V> {
     pub(crate) fn new(model: &'a Model<'a>, goals: Goals<'a>, stepper: Stepper<'a>, visited: V) -> Self {
         let (inside, hits) = (Inside::default(), Vec::new());
-        Self { model, goals, visited, stepper, inside, hits, counts: Counts::default(), decided: Vec::new() }
+        Self { model, goals, visited, stepper, inside, hits, counts: Counts::default(), depth: None }
     }
 
     /// Puts the initial state in.
@@ -67,7 +72,13 @@ impl<'a, V: Visited> Worker<'a, V> {
 
     /// How far the search is, as far as this worker knows.
     pub(crate) fn progress(&self) -> Progress {
-        progress(&self.visited, &self.counts, self.bytes())
+        Progress { depth: self.depth, ..progress(&self.visited, &self.counts, self.bytes()) }
+    }
+
+    /// What it takes memory for.
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let (remembered, edges) = (self.stepper.bytes() as u64, self.goals.bytes() as u64);
+        MemoryUse { remembered, edges, ..self.visited.memory() }
     }
 
     /// The bytes of what it keeps beside states.
@@ -111,7 +122,6 @@ impl<'a, V: Visited> Worker<'a, V> {
             if self.goals.undecided(goal).is_some() {
                 let trace = self.trace(id, inside.as_ref(), hit);
                 self.goals.undecided(goal).map(|verdict| verdict.insert(Verdict::Violated(trace)));
-                self.decided.push((goal, Some(id)));
             }
         }
         result
@@ -124,10 +134,9 @@ impl<'a, V: Visited> Worker<'a, V> {
 
     /// Tries some straight runs for each goal that is still open.
     pub(crate) fn send_scouts(&mut self) {
-        for (number, goal, verdict) in self.goals.open() {
+        for (goal, verdict) in self.goals.open() {
             if let Some(prefix) = scout(self.model, goal) {
                 *verdict = Some(Verdict::Violated(Trace { prefix, end: TraceEnd::Any }));
-                self.decided.push((number, None));
             }
         }
     }
@@ -137,7 +146,7 @@ impl<'a, V: Visited> Worker<'a, V> {
         #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
         let parent = id.index() as u32;
         let (mut n_enabled, mut stop) = (0_u64, None);
-        let Self { model, goals, visited, stepper, inside, hits, counts, .. } = self;
+        let Self { model, goals, visited, stepper, inside, hits, counts, depth } = self;
         let goes_through = stepper.through_sections;
         let mut n_steps = 0;
         let other_bytes = goals.bytes() + stepper.bytes();
@@ -146,7 +155,8 @@ impl<'a, V: Visited> Worker<'a, V> {
             n_steps += taken;
             if n_enabled.is_multiple_of(FIRINGS) {
                 let counts = Counts { transitions: counts.transitions + n_enabled, ..*counts };
-                stop = budget.look(&progress(visited, &counts, other_bytes)).err();
+                let progress = Progress { depth: *depth, ..progress(visited, &counts, other_bytes) };
+                stop = budget.look(&progress).err();
             }
             goals.see(step, hits);
             let mut is_later = true;
@@ -226,5 +236,6 @@ fn progress(visited: &impl Visited, counts: &Counts, other_bytes: usize) -> Prog
         transitions: counts.transitions,
         frontier: states.saturating_sub(counts.expanded),
         memory_bytes: (visited.bytes() + other_bytes) as u64,
+        depth: None,
     }
 }

@@ -160,11 +160,10 @@ impl Content {
             violation: self.trace.map(trace_of),
             stats: Stats {
                 states: self.stats.states,
-                states_outside: None,
-                states_reduced: None,
                 transitions: self.stats.transitions,
                 seconds: time.as_secs_f64(),
                 peak_memory_bytes: self.stats.peak_memory_bytes,
+                ..Stats::default()
             },
         })
     }
@@ -228,11 +227,10 @@ mod tests {
     fn entry(violation: Option<Trace>) -> CacheEntry {
         let stats = Stats {
             states: 7,
-            states_outside: None,
-            states_reduced: None,
             transitions: 9,
             seconds: 0.000_003,
             peak_memory_bytes: 12,
+            ..Stats::default()
         };
         let word = |text: &str| text.to_owned();
         CacheEntry { version: word("1"), build: word("b"), fingerprint: word("f"), violation, stats }

@@ -11,7 +11,7 @@
 //! | `tool` | `name`, `version` |
 //! | `input` | the file as the user named it |
 //! | `net` | `places`, `transitions`, `arcs`: their numbers |
-//! | `timings` | seconds: `reading` the program, `modelling` it as a net |
+//! | `timings` | seconds: `reading` the program, `modelling` it as a net; `phases`: all parts of the way (`name`, `seconds`); `total` |
 //! | `reductions` | for each reduction `name`, `before`, `after` (transitions), `seconds`; null where the search itself leaves out states; of a `slice` also `method`, the names of the `properties` that it was made for, `places` (`before`, `after`) and `cut` (for each `file`, first and last of the `lines` of each range without anything kept), and `phases` (`name`, `seconds`); of an `agglomerate` the `properties`, `places` where threads can stand (`before`, `after`), and `merged`: at how many places by each rule (`post`, `pre`) |
 //! | `verdict` | of all properties together: `"true"`, `"false"`, `"unknown"` |
 //! | `results` | one object for each property, in the order asked for |
@@ -35,7 +35,7 @@
 //! | `reason` | of an unknown verdict: `text`, `advice`, `file`, `line`, `column` |
 //! | `engine` | the engine's name |
 //! | `cached` | whether the answer is that of an earlier run on the same slice; `stats` are then those of that run |
-//! | `stats` | `states`, `transitions`, `seconds`, `peak_memory_bytes` |
+//! | `stats` | `states`, `transitions`, `seconds`, `peak_memory_bytes`; `memory`: what it was used for at the end; `preemptions` of a search for runs with few of them: those of the `run`, whether it has the `least`, and up to how many all runs were `searched` |
 //! | `fair` | answers under stronger fairness, where the run starves a thread: `fairness`, `verdict`, `reason` |
 //! | `trace` | of a false verdict, a run that was replayed on the net |
 //!
@@ -61,7 +61,7 @@
 //! `fields`) and, of a rendezvous, `partner` (the receiving `thread`, its `statement`, `text`); these three are left
 //! out where they do not apply.
 
-use pdnet_check::{StopReason, TraceEnd};
+use pdnet_check::{MemoryUse, Preempted, StopReason, TraceEnd};
 use pdnet_source::Pos;
 use serde::Serialize;
 
@@ -76,6 +76,7 @@ use crate::slice_json::ChangeObject;
 use crate::slicing::SliceSummary;
 use crate::standing::Standing;
 use crate::task::{Agreement, Question};
+use crate::timings::{Timings, phases};
 use crate::unreached::Unreached;
 
 /// The name and version of the schema.
@@ -94,7 +95,7 @@ pub fn result_json(report: &Report<'_>) -> String {
             transitions: report.net.transitions.len(),
             arcs: report.net.n_arcs(),
         },
-        timings: TimingsObject { reading: report.timings.reading, modelling: report.timings.modelling },
+        timings: timings_of(report),
         reductions: reductions_of(report),
         verdict: report.overall().name(),
         results,
@@ -190,10 +191,18 @@ fn unreached_of(report: &Report<'_>, unreached: &Unreached) -> UnreachedObject {
     UnreachedObject { reason: None, processes: processes.collect() }
 }
 
+fn timings_of(report: &Report<'_>) -> TimingsObject {
+    let Timings { reading, modelling, total, .. } = report.timings;
+    let phases = phases(report).into_iter().map(|(name, seconds)| PhaseObject { name, seconds });
+    TimingsObject { reading, modelling, phases: phases.collect(), total }
+}
+
 #[derive(Serialize)]
 struct TimingsObject {
     reading: f64,
     modelling: f64,
+    phases: Vec<PhaseObject>,
+    total: f64,
 }
 
 #[derive(Serialize, Default)]
@@ -312,6 +321,40 @@ struct StatsObject {
     transitions: u64,
     seconds: f64,
     peak_memory_bytes: u64,
+    memory: MemoryObject,
+    /// What a search for runs with few preemptions can say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preemptions: Option<PreemptionsObject>,
+}
+
+/// Where the memory was when the search ended, in bytes.
+#[derive(Serialize)]
+struct MemoryObject {
+    states: u64,
+    index: u64,
+    parts: u64,
+    way_back: u64,
+    remembered: u64,
+    edges: u64,
+    nodes: u64,
+    waiting: u64,
+}
+
+#[derive(Serialize)]
+struct PreemptionsObject {
+    run: Option<u32>,
+    least: bool,
+    searched: Option<u32>,
+}
+
+fn memory_object(memory: MemoryUse) -> MemoryObject {
+    let MemoryUse { states, index, parts, way_back, remembered, edges, nodes, waiting } = memory;
+    MemoryObject { states, index, parts, way_back, remembered, edges, nodes, waiting }
+}
+
+fn preemptions_object(preempted: Preempted) -> PreemptionsObject {
+    let Preempted { run, complete } = preempted;
+    PreemptionsObject { run, least: preempted.is_least(), searched: complete.checked_sub(1) }
 }
 
 #[derive(Serialize)]
@@ -487,6 +530,8 @@ fn result_of<'a>(report: &'a Report<'_>, result: &'a PropertyResult<'_>) -> Resu
             transitions: result.stats.transitions,
             seconds: result.stats.seconds,
             peak_memory_bytes: result.stats.peak_memory_bytes,
+            memory: memory_object(result.stats.memory),
+            preemptions: result.stats.preempted.map(preemptions_object),
         },
         fair: fair.collect(),
         trace,

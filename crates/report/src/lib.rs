@@ -83,6 +83,6 @@ pub use slice_text::slice_text;
 pub use slicing::{Change, CutLines, KeptParts, SliceReport, SliceSummary, SlicedProperties};
 pub use task::{Agreement, Expected, Question, TaskReport};
 pub use text::{DEFAULT_WIDTH, TextOptions, result_text, verdict_line};
-pub use timings::{Timings, timings_table};
+pub use timings::{Timings, phases, timings_table};
 pub use unreached::{Unreached, UnreachedProcess};
 pub use witness::{WitnessFrame, correctness_witness, violation_witness};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pdnet_check::{Fairness, PropertyKind, Starved, Stats};
+use pdnet_check::{Fairness, Preempted, PropertyKind, Starved, Stats};
 use pdnet_source::ColorChoice;
 
 use crate::advice::{advice, reason_pos};
@@ -159,6 +159,9 @@ impl Writer<'_> {
             Origin::Cache => "answered from the cache: its slice has not changed".to_owned(),
         };
         self.paragraph("  ", &effort, Style::Dim);
+        if let Some(preempted) = result.stats.preempted {
+            self.paragraph("  ", &covered(preempted), Style::Plain);
+        }
         if let Answer::Violated(replay) = &result.answer {
             let run = Run::new(self.report.net, self.report.legend, result.property, replay);
             self.run(result, &run);
@@ -290,6 +293,24 @@ fn assumed(result: &PropertyResult<'_>) -> &'static str {
         (PropertyKind::Ltl { .. } | PropertyKind::Never { .. }, Fairness::Weak) => ", weak fairness assumed",
         (PropertyKind::Ltl { .. } | PropertyKind::Never { .. }, Fairness::Strong) => {
             ", strong fairness assumed"
+        }
+    }
+}
+
+/// What a search for runs with few preemptions has covered.
+fn covered(preempted: Preempted) -> String {
+    let Preempted { run, complete } = preempted;
+    let preemptions = |n: u32| count(u64::from(n), "preemption");
+    match (run, complete) {
+        (Some(0), _) => "the run has no preemption".to_owned(),
+        (Some(run), _) if preempted.is_least() => {
+            format!("the run has {}, and no run with fewer breaks it", preemptions(run))
+        }
+        (Some(run), _) => format!("the run has {}; not all runs with fewer were searched", preemptions(run)),
+        (None, 0) => "not even all runs without preemptions were searched".to_owned(),
+        (None, 1) => "all runs without preemptions were searched, and none breaks it".to_owned(),
+        (None, complete) => {
+            format!("all runs with at most {} were searched, and none breaks it", preemptions(complete - 1))
         }
     }
 }

@@ -106,7 +106,7 @@ pub use parts::Row;
 pub use race::Races;
 pub use shared::{SharedStore, StoreWorker};
 pub use state::State;
-pub use store::{Full, StateId, StateStore, States};
+pub use store::{Full, StateId, StateStore, States, StoreSize};
 pub use stubborn::{Proviso, Stubborn};
 pub use successors::{Flow, Outcome, Step, Successors};
 pub use symmetry::Symmetry;

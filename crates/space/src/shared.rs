@@ -16,7 +16,7 @@ use pdnet_base::Idx as _;
 
 use crate::parts::{Batch, Row, make_key, number as number_parts, unpack, without_zeros};
 use crate::pool::hash_numbers;
-use crate::store::{StateStore, States};
+use crate::store::{StateStore, States, StoreSize};
 use crate::{Compiled, Full, PartStore, State, StateId};
 
 use self::index::{Index, View};
@@ -137,8 +137,15 @@ impl SharedStore {
     /// The bytes that it takes, without tables that workers still hold although they were replaced.
     #[must_use]
     pub fn bytes(&self) -> usize {
+        self.size().total()
+    }
+
+    /// What it takes them for.
+    #[must_use]
+    pub fn size(&self) -> StoreSize {
         let chunks: usize = self.chunks.iter().map(Pool::bytes).sum();
-        self.rows.bytes() + self.index.bytes() + chunks + self.threads.bytes()
+        let parts = chunks + self.threads.bytes();
+        StoreSize { rows: self.rows.bytes(), index: self.index.bytes(), parts }
     }
 
     /// Hands out some states, none of them twice, in about the order in which they were found. Nothing where all that were put
@@ -146,6 +153,19 @@ impl SharedStore {
     pub fn take(&self, most: u32) -> Option<impl Iterator<Item = StateId> + use<>> {
         let range: Range<u32> = self.rows.take(most)?;
         Some(range.map(|row| StateId::new(row as usize)))
+    }
+
+    /// How many numbers make a block: states that follow each other in a block were put in one after the other.
+    pub const BLOCK: u32 = rows::BLOCK;
+
+    /// For each block of numbers how many of them are those of states, from its first on, and how many of these were handed out.
+    pub fn ends(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.rows.ends()
+    }
+
+    /// Says how many states of a block were handed out.
+    pub fn set_taken(&self, block: u32, n_taken: u32) {
+        self.rows.set_taken(block, n_taken);
     }
 
     /// Whether a state was not handed out yet, as far as can be seen.
@@ -301,6 +321,42 @@ impl StoreWorker {
         });
         self.brought = brought;
         result
+    }
+
+    /// Puts states in, each with its mark, that have the first numbers of this block, which was not begun. They count as handed out. False
+    /// where one of them is there already, or the block is. Nobody else puts states in meanwhile.
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn restore_block<'s>(
+        &mut self,
+        block: u32,
+        states: impl Iterator<Item = (&'s State, u32)> + Clone,
+    ) -> Result<bool, Full> {
+        // A block has one format, so that all parts have to have their numbers first.
+        let mut longest = 0;
+        for (state, _) in states.clone() {
+            self.make_key(state)?;
+            longest = longest.max(self.key.len());
+        }
+        let Self { store, writer, .. } = self;
+        let SharedStore { chunks, threads, rows, .. } = &**store;
+        let is_begun = writer.begin_at(rows, block, |n_numbers| {
+            let known = |position| chunks.get(position).unwrap_or(threads).len();
+            Format::new((0..n_numbers.max(longest)).map(known))
+        })?;
+        let mut is_right = is_begun;
+        let mut next = block * SharedStore::BLOCK;
+        for (state, mark) in states {
+            if is_right {
+                let (id, is_new) = self.insert(state, mark)?;
+                is_right = is_new && number(id) == next;
+                next += 1;
+            }
+        }
+        self.writer.finish(&self.store.rows);
+        self.store.rows.set_taken(block, SharedStore::BLOCK);
+        Ok(is_right)
     }
 
     fn make_key(&mut self, state: &State) -> Result<(), Full> {

@@ -37,6 +37,25 @@ impl fmt::Display for Full {
 
 impl std::error::Error for Full {}
 
+/// What a store takes memory for, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreSize {
+    /// The states as the numbers of their parts; with marks, these too.
+    pub rows: usize,
+    /// The index by which states are found.
+    pub index: usize,
+    /// The different parts.
+    pub parts: usize,
+}
+
+impl StoreSize {
+    /// All of it.
+    #[must_use]
+    pub const fn total(self) -> usize {
+        self.rows + self.index + self.parts
+    }
+}
+
 /// What states can be loaded from.
 pub trait States {
     /// Unpacks a state. What it holds must come from the same states or be detached: parts that it has already are not
@@ -95,8 +114,15 @@ impl StateStore {
     /// The bytes that it takes, capacity included.
     #[must_use]
     pub fn bytes(&self) -> usize {
+        self.size().total()
+    }
+
+    /// What it takes them for.
+    #[must_use]
+    pub fn size(&self) -> StoreSize {
         let chunks: usize = self.chunks.iter().map(Pool::bytes).sum();
-        self.rows.bytes() + self.index.bytes() + chunks + self.threads.bytes()
+        let parts = chunks + self.threads.bytes();
+        StoreSize { rows: self.rows.bytes(), index: self.index.bytes(), parts }
     }
 
     /// The number of a state, and whether it is new. A state that was loaded from this store and changed by

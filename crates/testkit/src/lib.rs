@@ -5,6 +5,7 @@
 //! | `reference` | the whole reachable graph of a net, and the answers that can be read off it |
 //! | `product` | the graph times a formula or an automaton, and the search for a fair accepting cycle in it |
 //! | `reference_engine` | the oracle in the shape of an engine |
+//! | `resumed` | an engine whose searches are cut off and gone on with |
 //! | `lasso` | single runs, judged by the meaning of the formula alone |
 //! | `random_net` | small nets of the class that C programs give |
 //! | `random_formula` | formulas without next, and atoms for a net |
@@ -46,6 +47,7 @@ mod random_sliceable;
 mod random_threads;
 mod reference;
 mod reference_engine;
+mod resumed;
 mod shrink;
 mod shrink_lines;
 mod spin;
@@ -69,6 +71,7 @@ pub use random_sliceable::{Sliceable, random_sliceable, random_sliceable_formula
 pub use random_threads::{RandomThreads, random_threads, random_threads_formula};
 pub use reference::{Caveats, ReachableEdge, ReachableGraph, RefAnswer, RefVerdict};
 pub use reference_engine::Reference;
+pub use resumed::Resumed;
 pub use shrink::shrink;
 pub use shrink_lines::shrink_lines;
 pub use spin::{Spin, SpinRun};

@@ -36,11 +36,9 @@ impl Engine for Reference {
             graph.as_ref().map_or((0, 0), |graph| (graph.n_markings(), graph.n_edges()));
         let stats = Stats {
             states: n_markings as u64,
-            states_outside: None,
-            states_reduced: None,
             transitions: n_edges as u64,
             seconds: start.elapsed().as_secs_f64(),
-            peak_memory_bytes: 0,
+            ..Stats::default()
         };
         verdicts.into_iter().map(|verdict| Outcome { verdict, stats }).collect()
     }

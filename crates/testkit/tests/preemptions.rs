@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use pdnet_base::Rng;
 use pdnet_check::{
-    Engine as _, Fairness, Limits, Property, PropertyKind, Request, Silent, StopReason, Verdict, replay,
+    Engine, Fairness, Limits, Preempted, Property, PropertyKind, Request, Silent, StopReason, Verdict, replay,
 };
 use pdnet_explicit::Preemptions;
-use pdnet_net::{Action, Interpreter, Transition};
-use pdnet_testkit::{NetConfig, ReachableGraph, random_net};
+use pdnet_net::{Action, Firing, Interpreter, Transition};
+use pdnet_testkit::{NetConfig, ReachableGraph, Resumed, random_net};
 
 const N_NETS: usize = 400;
 
@@ -57,6 +57,18 @@ fn fewest(graph: &ReachableGraph<'_>) -> (BTreeMap<Event, u32>, u32) {
     }
 }
 
+/// The preemptions of a run; nothing where a firing is no edge of the graph.
+fn preemptions(graph: &ReachableGraph<'_>, run: &[Firing]) -> Option<u32> {
+    let (mut at, mut turn, mut n_preemptions) = (0, -1, 0);
+    for firing in run {
+        let edge = graph.edges(at).iter().find(|edge| edge.firing == *firing)?;
+        let preempts = graph.enabled_threads(at).contains(&turn) && !graph.movers(firing).contains(&turn);
+        n_preemptions += u32::from(preempts);
+        (at, turn) = (edge.target, firing.thread());
+    }
+    Some(n_preemptions)
+}
+
 fn property(event: Event) -> Property {
     let kind = match event {
         Event::Fires(transition) => PropertyKind::NeverFires(vec![transition]),
@@ -68,7 +80,7 @@ fn property(event: Event) -> Property {
 #[test]
 fn events_are_found_with_the_fewest_preemptions() {
     let seed = Rng::test_seed(1);
-    let (mut n_compared, mut n_late) = (0, 0);
+    let (mut n_compared, mut n_late, mut n_shown) = (0, 0, 0);
     for number in 0..N_NETS {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
         let net = random_net(&mut rng, &NetConfig::default());
@@ -89,7 +101,10 @@ fn events_are_found_with_the_fewest_preemptions() {
         let properties: Vec<Property> = asked.iter().map(|&event| property(event)).collect();
         for bound in 0..=most + 1 {
             for forget in [false, true] {
-                let engine = Preemptions { bound, forget };
+                let bounded = Preemptions { bound, forget };
+                // One of both is cut off and gone on with.
+                let resumed = Resumed { first: bounded, second: bounded, same_states: true };
+                let engine: &dyn Engine = if forget { &resumed } else { &bounded };
                 let limits = Limits::default();
                 let request =
                     Request { net: &net, properties: &properties, fairness: Fairness::None, limits };
@@ -104,12 +119,23 @@ fn events_are_found_with_the_fewest_preemptions() {
                             assert!(least.is_some_and(|least| least <= bound), "{least:?}: {}", context());
                             let replayed = replay(&net, property, Fairness::None, &trace);
                             assert!(replayed.is_ok(), "{replayed:?}: {}", context());
+                            let wanted = least.map(|least| Preempted { run: Some(least), complete: least });
+                            assert_eq!(outcome.stats.preempted, wanted, "{}", context());
+                            let shown = preemptions(&graph, &trace.prefix);
+                            assert!(
+                                shown.is_none_or(|shown| Some(shown) == least),
+                                "{shown:?}: {}",
+                                context()
+                            );
+                            n_shown += usize::from(shown.is_some());
                         }
                         Verdict::Holds => {
                             assert_eq!(least, None, "{}", context());
                         }
                         Verdict::Unknown(StopReason::Preemptions(limit)) => {
                             assert!(limit == bound && bound <= most, "{most}: {}", context());
+                            let wanted = Preempted { run: None, complete: bound + 1 };
+                            assert_eq!(outcome.stats.preempted, Some(wanted), "{}", context());
                             assert!(least.is_none_or(|least| least > bound), "{least:?}: {}", context());
                         }
                         Verdict::Unknown(reason) => panic!("{reason}: {}", context()),
@@ -119,7 +145,7 @@ fn events_are_found_with_the_fewest_preemptions() {
         }
     }
     assert!(
-        n_compared > 20 * N_NETS && n_late > 2 * N_NETS,
-        "{n_compared} compared, {n_late} with preemptions"
+        n_compared > 20 * N_NETS && n_late > 2 * N_NETS && n_shown > N_NETS,
+        "{n_compared} compared, {n_late} with preemptions, {n_shown} runs"
     );
 }

@@ -128,11 +128,10 @@ impl Program {
     ) -> Report<'a> {
         let stats = Stats {
             states: 12,
-            states_outside: None,
-            states_reduced: None,
             transitions: 20,
             seconds: 0.25,
             peak_memory_bytes: 3 << 20,
+            ..Stats::default()
         };
         let result = PropertyResult {
             property,
@@ -157,7 +156,7 @@ impl Program {
             reductions: vec![],
             slices: vec![],
             merges: vec![],
-            timings: Timings { reading: 0.25, modelling: 0.5 },
+            timings: Timings { reading: 0.25, modelling: 0.5, answering: 0.375, probing: 0.0, total: 1.25 },
             notes: vec![],
         }
     }

@@ -14,7 +14,7 @@ use pdnet_base::Slots;
 use crate::Full;
 
 /// How many rows make a block.
-const BLOCK: u32 = 1 << 10;
+pub(crate) const BLOCK: u32 = 1 << 10;
 
 /// So many blocks there can be: numbers of rows are below 2^32 - 1.
 const MOST_BLOCKS: u32 = u32::MAX / BLOCK;
@@ -240,6 +240,24 @@ impl Rows {
         })
     }
 
+    /// For each block how many rows it has, and how many of them were handed out.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (u32, u32)> {
+        (0..self.n_blocks.load(Ordering::Acquire)).map(|at| {
+            self.blocks.get(at).map_or((0, 0), |block| {
+                let n_taken = block.n_taken.load(Ordering::Relaxed);
+                (block.n_rows.load(Ordering::Acquire) & !COMPLETE, n_taken)
+            })
+        })
+    }
+
+    /// Says how many rows of a block were handed out.
+    pub(crate) fn set_taken(&self, block: u32, n_taken: u32) {
+        if let Some(block) = self.blocks.get(block) {
+            let n_rows = block.n_rows.load(Ordering::Acquire) & !COMPLETE;
+            block.n_taken.store(n_taken.min(n_rows), Ordering::Relaxed);
+        }
+    }
+
     /// The bytes that they take.
     pub(crate) fn bytes(&self) -> usize {
         self.blocks.bytes() + self.bytes.load(Ordering::Relaxed)
@@ -270,7 +288,7 @@ impl Writer {
         let fitting = current.filter(|(_, block)| self.n_rows < BLOCK && block.format.has_room(numbers));
         let (at, block) = match fitting {
             Some(fitting) => fitting,
-            None => self.begin(rows, numbers, widen)?,
+            None => self.begin(rows, rows.format(numbers, widen))?,
         };
         let mut words = block.row(self.n_rows).iter();
         let mut put = |word| {
@@ -295,14 +313,8 @@ impl Writer {
     /// Begins a block. Rows that the last one still had room for are never written: with each format that is less than a block
     /// for each worker.
     #[cold]
-    fn begin<'r>(
-        &mut self,
-        rows: &'r Rows,
-        numbers: &[u32],
-        widen: impl FnOnce(usize) -> Format,
-    ) -> Result<(u32, &'r Block), Full> {
+    fn begin<'r>(&mut self, rows: &'r Rows, format: Arc<Format>) -> Result<(u32, &'r Block), Full> {
         self.finish(rows);
-        let format = rows.format(numbers, widen);
         let n_words = BLOCK as usize * (format.n_words + 1);
         let next = rows.n_blocks.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n_blocks| {
             (n_blocks < MOST_BLOCKS).then_some(n_blocks + 1)
@@ -318,6 +330,32 @@ impl Writer {
         let block = rows.blocks.set(next, block);
         (self.block, self.n_rows) = (Some(next), 0);
         Ok((next, block))
+    }
+
+    /// Begins the block of this number, in a format for all that there is, and leaves those before it empty that were not begun; false where
+    /// it was begun before. Nobody else writes meanwhile.
+    pub(crate) fn begin_at(
+        &mut self,
+        rows: &Rows,
+        block: u32,
+        widen: impl FnOnce(usize) -> Format,
+    ) -> Result<bool, Full> {
+        while rows.n_blocks.load(Ordering::Acquire) < block {
+            self.begin(rows, Arc::default())?;
+        }
+        if rows.n_blocks.load(Ordering::Acquire) > block {
+            return Ok(false);
+        }
+        let format = {
+            let mut format = rows.format.lock().unwrap_or_else(PoisonError::into_inner);
+            let wide = widen(format.n_numbers());
+            if *wide.bits != *format.bits {
+                *format = Arc::new(wide);
+            }
+            Arc::clone(&format)
+        };
+        self.begin(rows, format)?;
+        Ok(true)
     }
 
     /// Says that no more rows will come into its block.
