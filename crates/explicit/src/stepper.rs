@@ -10,7 +10,9 @@ use pdnet_space::{
 };
 
 use crate::graph::{Model, Movers};
-use crate::inside::Inside;
+
+/// So many states inside of atomic sections are looked at for one way. A search walks through far fewer after each step.
+const MOST_INSIDE: usize = 1 << 16;
 
 /// What a search looks for, beside the atoms of properties.
 #[derive(Clone, Copy)]
@@ -372,22 +374,31 @@ impl<'a> Stepper<'a> {
     /// section, in the order in which a search goes through it. All first steps are tried: which of them a search had to
     /// look at depended on what it knew then.
     pub(crate) fn walk_to(&mut self, wanted: &State) -> Option<Vec<Firing>> {
+        self.walk(wanted, None)
+    }
+
+    /// The same by a first step of these threads, if they are named.
+    fn walk(&mut self, wanted: &State, mut movers: Option<Movers>) -> Option<Vec<Firing>> {
         let mut start = self.successors.current().clone();
         start.detach();
+        let goes_through = self.through_sections || self.stubborn.is_some();
         let mut waiting = vec![(start, Vec::new())];
-        let mut inside = Inside::default();
+        let mut n_inside = 0;
         while let Some((from, way)) = waiting.pop() {
             let mut found = None;
             self.go_to(&from);
-            let Self { through_sections, compiled, stubborn, stored, successors, ahead, .. } = self;
+            let Self { compiled, stubborn, stored, successors, ahead, .. } = self;
             ahead.start_near(successors.current());
+            let first = movers.take();
             let _ = successors.for_each(|step, next| {
-                if step.outcome == Outcome::Pruned {
+                if step.outcome == Outcome::Pruned || first.is_some_and(|first| first != Movers::of(step)) {
                     return ControlFlow::Continue(());
                 }
                 ahead.go_to(next);
                 let mut firings = way.clone();
                 firings.extend(step.firing());
+                // A section is walked through step by step, so that each of its states is come to.
+                let is_inside = compiled.is_in_section(ahead.current());
                 if let Some(stubborn) = stubborn.as_ref() {
                     while ahead.advance(stubborn, Some(&mut firings)).unwrap_or(false) {}
                 }
@@ -397,8 +408,13 @@ impl<'a> Stepper<'a> {
                     found = Some((full, firings));
                     return ControlFlow::Break(());
                 }
-                if *through_sections && compiled.is_in_section(&full) && inside.take() {
-                    waiting.push((full, firings));
+                if goes_through && is_inside && n_inside < MOST_INSIDE {
+                    n_inside += 1;
+                    let mut inside = next.clone();
+                    inside.detach();
+                    let mut firings = way.clone();
+                    firings.extend(step.firing());
+                    waiting.push((inside, firings));
                 }
                 ControlFlow::Continue(())
             });
@@ -413,25 +429,10 @@ impl<'a> Stepper<'a> {
     /// The firings of the first way from the current state to the other, by the threads if they are named.
     /// Firings are not stored: a trace has few steps, and a search has many.
     pub(crate) fn find(&mut self, store: &impl States, movers: Option<Movers>, to: StateId) -> Vec<Firing> {
-        let mut found = Vec::new();
+        let start = self.successors.current().clone();
         let wanted = self.wanted(store, to);
-        let Self { stubborn, successors, ahead, .. } = self;
-        ahead.start_near(successors.current());
-        let _ = successors.for_each(|step, next| {
-            if step.outcome == Outcome::Pruned || movers.is_some_and(|movers| movers != Movers::of(step)) {
-                return ControlFlow::Continue(());
-            }
-            ahead.go_to(next);
-            found.extend(step.firing());
-            if let Some(stubborn) = stubborn.as_ref() {
-                while ahead.advance(stubborn, Some(&mut found)).unwrap_or(false) {}
-            }
-            if ahead.current().is_same(&wanted) {
-                return ControlFlow::Break(());
-            }
-            found.clear();
-            ControlFlow::Continue(())
-        });
+        let found = self.walk(&wanted, movers).unwrap_or_default();
+        self.successors.current_mut().copy_from(&start);
         found
     }
 }

@@ -1,7 +1,7 @@
 //! Stubborn sets: in which states the steps of some threads are enough.
 
 use pdnet_base::IndexVec;
-use pdnet_net::{ArcData, Effect, Net, Place, Transition, TransitionData};
+use pdnet_net::{Effect, Net, Place, Transition, TransitionData};
 
 use crate::Compiled;
 use crate::access::Objects;
@@ -122,6 +122,8 @@ pub struct Stubborn {
     pub(crate) is_wait: IndexVec<Transition, bool>,
     /// The transition fulfils 3.
     pub(crate) is_first: IndexVec<Transition, bool>,
+    /// The transition fulfils 3, and need not be seen.
+    pub(crate) is_inner: IndexVec<Transition, bool>,
     /// The state before the transition need not be kept where it is the only step.
     pub(crate) is_silent: IndexVec<Transition, bool>,
     pub(crate) proviso: Proviso,
@@ -160,12 +162,16 @@ impl Stubborn {
         let per_transition = |holds: &dyn Fn(Transition, &TransitionData) -> bool| {
             net.transitions.iter_enumerated().map(|(transition, data)| holds(transition, data)).collect()
         };
-        let is_first = per_transition(&|at, data| is_quiet[at] && !changes_section(net, data));
+        let is_first = per_transition(&|at, _| is_quiet[at]);
+        let is_inner = per_transition(&|at, data| {
+            let is_plain = data.action.effect() == Effect::None;
+            is_plain && is_quiet[at] && !observed.transitions.contains(&at)
+        });
         let is_silent =
             per_transition(&|at, _| is_quiet[at] && !closes[at] && !observed.transitions.contains(&at));
         let is_wait = per_transition(&|_, data| objects.ends_are_final && waits(net, data));
         let places = Places::new(net, &objects, &all_moves, (&is_first, &is_wait));
-        Some(Self { places, is_wait, is_first, is_silent, proviso })
+        Some(Self { places, is_wait, is_first, is_inner, is_silent, proviso })
     }
 }
 
@@ -192,9 +198,4 @@ fn silent_cycles(
 fn goes_by_arcs(net: &Net) -> bool {
     let has_late = net.transitions.iter().any(|data| data.late);
     net.indivisible.is_none() && !(has_late && net.atomic.is_some() && !net.atomic_yields)
-}
-
-/// Whether the transition enters or leaves an atomic section, which decides who may move.
-fn changes_section(net: &Net, data: &TransitionData) -> bool {
-    data.arcs.iter().any(|arc| matches!(arc, ArcData::Write { place, .. } if Some(*place) == net.atomic))
 }

@@ -10,6 +10,7 @@ use crate::layout::{Cells, Home, Layout, word_place};
 use crate::memo::{Memo, Trail};
 use crate::parts::Row;
 use crate::plan::Plans;
+use crate::section::Walk;
 use crate::sequence::Sequence;
 use crate::transition::{Binding, Key, Member, Part, Prefix, Rule};
 use crate::{Compiled, State, Stubborn, ThreadSet, Unsupported};
@@ -96,6 +97,8 @@ pub struct Successors<'c> {
     /// For what comes at once after a step.
     pub(crate) inner: Option<Box<Self>>,
     pub(crate) sequence: Sequence,
+    /// For what comes inside of atomic sections.
+    pub(crate) walk: Option<Box<Walk<'c>>>,
     /// What was touched, for those who remember steps.
     pub(crate) touched: Trail,
     pub(crate) memo: Memo,
@@ -126,6 +129,7 @@ impl<'c> Successors<'c> {
             is_partial: false,
             inner: None,
             sequence: Sequence::default(),
+            walk: None,
             touched: Trail::default(),
             memo: Memo::default(),
             row: Row::default(),
@@ -211,12 +215,16 @@ impl<'c> Successors<'c> {
     ) -> ControlFlow<()> {
         let mut movable = self.movable();
         let all = movable;
-        if let Some(stubborn) = stubborn
-            && movable.len() > 1
-            && self.expand_first(stubborn, &mut movable, visit)?
-        {
-            self.is_partial = true;
-            return ControlFlow::Continue(());
+        if let Some(stubborn) = stubborn {
+            if self.movable().len() > 1 && self.expand_first(stubborn, &mut movable, visit)? {
+                self.is_partial = true;
+                return ControlFlow::Continue(());
+            }
+            if self.compiled.layout.atomic.is_some() {
+                while let Some(thread) = movable.pop() {
+                    self.expand_tallied(stubborn, thread, visit)?;
+                }
+            }
         }
         let visit = &mut |step: &Step<'_>, state: &State| visit(step, state).control;
         self.expand_threads(movable, visit)?;
