@@ -130,6 +130,8 @@ impl<'a> Budget<'a> {
             states: last.states,
             states_outside: None,
             states_reduced: None,
+            steps_forgotten: None,
+            steps_exchanged: None,
             transitions: last.transitions,
             seconds: search.start.elapsed().as_secs_f64(),
             peak_memory_bytes: self.peak_memory.max(last.memory_bytes),

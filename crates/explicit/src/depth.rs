@@ -100,6 +100,8 @@ impl<'a> Depth<'a> {
         let stopped = self.explore(budget).err();
         let mut stats = budget.stats(&search, &self.progress());
         stats.states_reduced = Some(self.n_partial);
+        let (forgotten, exchanged) = self.stepper.n_stored_otherwise();
+        (stats.steps_forgotten, stats.steps_exchanged) = (Some(forgotten), Some(exchanged));
         let rest = match stopped {
             Some(reason) => Verdict::Unknown(reason),
             None => match self.goals.notes.verdict(self.model.net) {
@@ -119,7 +121,8 @@ impl<'a> Depth<'a> {
 
     fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let layout = self.model.compiled.layout();
-        let mut state = self.stepper.stored(&self.model.compiled.initial());
+        let start = self.stepper.start(&mut Vec::new());
+        let mut state = self.stepper.stored(&start);
         let mut bytes = Vec::new();
         state.pack(layout, &mut bytes);
         self.filter.insert(&state, &bytes).map_err(|_| full())?;

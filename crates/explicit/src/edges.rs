@@ -99,6 +99,14 @@ impl Draft {
         self.movers.clear();
         (self.enabled, self.letter, self.is_noted) = (ThreadSet::NONE, None, false);
     }
+
+    /// Drops the edges of other threads.
+    pub(crate) fn keep_only(&mut self, threads: ThreadSet) {
+        let Self { targets, movers, .. } = self;
+        let mut of_targets = movers.iter().map(|movers| movers.is_of(threads));
+        targets.retain(|_| of_targets.next().unwrap_or(true));
+        movers.retain(|movers| movers.is_of(threads));
+    }
 }
 
 impl Edges {

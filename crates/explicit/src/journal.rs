@@ -183,8 +183,9 @@ impl Journal {
 impl Position {
     fn record(&self) -> Vec<u8> {
         let mut record = vec![POSITION];
-        let Counts { expanded, transitions, inside, partial } = self.counts;
-        for number in [self.n_states, self.next, expanded, transitions, inside, partial] {
+        let Counts { expanded, transitions, inside, partial, forgotten, exchanged } = self.counts;
+        for number in [self.n_states, self.next, expanded, transitions, inside, partial, forgotten, exchanged]
+        {
             put(number, &mut record);
         }
         put(self.notes.len() as u64, &mut record);
@@ -207,6 +208,8 @@ impl Position {
             transitions: take(rest)?,
             inside: take(rest)?,
             partial: take(rest)?,
+            forgotten: take(rest)?,
+            exchanged: take(rest)?,
         };
         let mut notes = Vec::new();
         for _ in 0..take(rest)? {
@@ -280,7 +283,14 @@ mod tests {
         let position = Position {
             n_states: 1 << 40,
             next: 300,
-            counts: Counts { expanded: 299, transitions: 5, inside: 0, partial: 7 },
+            counts: Counts {
+                expanded: 299,
+                transitions: 5,
+                inside: 0,
+                partial: 7,
+                forgotten: 3,
+                exchanged: 1,
+            },
             notes: vec![Transition::new(3), Transition::new(200)],
             cut: Some(Transition::new(0)),
             decided: vec![(1, Some(StateId::new(77))), (0, None)],

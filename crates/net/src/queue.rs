@@ -27,7 +27,7 @@
 //! - it uses x for nothing else, and of what it reads of the queue only what is at e·c, which is the first message.
 //!
 //! [`End::Front`], with x the value of L\[e\]: the guard demands 0 < x or x ≠ 0; x is used for nothing else, nothing of the queue is
-//! written, and of its messages at most the first one is read, at e·c.
+//! written, and of its messages at most the first one is read for anything, at e·c.
 //!
 //! [`End::Room`], with x the value of L\[e\]: the guard demands x < c or x ≠ c; x is used for nothing else, and nothing else of the
 //! queue is touched.
@@ -324,6 +324,9 @@ fn as_question(shape: &QueueData, data: &TransitionData, arcs: &[&ArcData]) -> O
     let mut reads_messages = false;
     for arc in arcs.iter().filter(|arc| arc.place() != shape.len) {
         let ArcData::Read { key, var, when: None, .. } = arc else { return None };
+        if data.n_uses(*var) == 0 {
+            continue;
+        }
         let (at, position) = split(shape, key)?;
         if at != element || position != Expr::Const(0) || element.n_uses(*var) > 0 {
             return None;

@@ -216,6 +216,15 @@ pub(crate) struct Access {
     /// it can be any.
     pub(crate) element: Option<Expr>,
     pub(crate) of: Use,
+    /// In which case there is an access at all, in the same terms; nothing where that is not known, or always so.
+    pub(crate) when: Option<Expr>,
+}
+
+impl Access {
+    /// The expressions that a frame tells it by.
+    pub(crate) fn told_by(&self) -> impl Iterator<Item = &Expr> {
+        self.element.iter().chain(&self.when)
+    }
 }
 
 /// For what the accesses of a transition are asked.
@@ -422,8 +431,8 @@ impl<'a> Objects<'a> {
     pub(crate) fn accesses(&self, transition: Transition, moves: &Moves, side: Side) -> Vec<Access> {
         let (net, data) = (self.net, &self.net.transitions[transition]);
         let mut found: Vec<Access> = Vec::new();
-        let mut add = |object: Option<usize>, element: Option<Expr>, of: Use| {
-            let access = object.map(|object| Access { object, element, of });
+        let mut add = |object: Option<usize>, element: Option<Expr>, of: Use, when: Option<Expr>| {
+            let access = object.map(|object| Access { object, element, of, when });
             found.extend(access);
         };
         let is_plain = self.is_plain(data, side);
@@ -439,7 +448,7 @@ impl<'a> Objects<'a> {
                 End::Read | End::Front | End::Room => Use::Read,
                 End::Send | End::Receive | End::Write => Use::Write,
             };
-            add(object, element, of);
+            add(object, element, of, None);
         }
         for arc in data.arcs.iter().filter(|arc| !arc.is_control()) {
             let place = arc.place();
@@ -451,7 +460,7 @@ impl<'a> Objects<'a> {
                 continue;
             }
             match arc {
-                ArcData::Read { key, .. } | ArcData::Write { key, .. } => {
+                ArcData::Read { key, when, .. } | ArcData::Write { key, when, .. } => {
                     let is_array = self.global_cells(place).is_some_and(|cells| cells.length.is_some());
                     let element = match key.last().filter(|_| is_array) {
                         Some(index) => self.canonical(data, index),
@@ -461,38 +470,42 @@ impl<'a> Objects<'a> {
                     let is_global = self.global_cells(place).is_some();
                     let of =
                         owned_use(self.net, data, place).filter(|_| is_plain && is_global).unwrap_or(plain);
-                    add(object, element, of);
+                    add(object, element, of, when.as_ref().and_then(|when| self.canonical(data, when)));
                 }
-                ArcData::Test { token, .. } => add(object, self.row(place, data, token), Use::Read),
-                ArcData::Take { token, .. } => add(object, self.row(place, data, token), Use::Write),
-                ArcData::Inhibit { prefix, .. } => add(object, self.row_of(place, data, prefix), Use::Read),
-                ArcData::Put { token, .. } => add(object, self.row_of(place, data, token), Use::Write),
+                ArcData::Test { token, .. } => add(object, self.row(place, data, token), Use::Read, None),
+                ArcData::Take { token, .. } => add(object, self.row(place, data, token), Use::Write, None),
+                ArcData::Inhibit { prefix, .. } => {
+                    add(object, self.row_of(place, data, prefix), Use::Read, None)
+                }
+                ArcData::Put { token, .. } => add(object, self.row_of(place, data, token), Use::Write, None),
                 ArcData::Drain { prefix, to, .. } => {
-                    add(object, self.row_of(place, data, prefix), Use::Write);
-                    add(self.of_place[*to], self.row_of(*to, data, prefix), Use::Write);
+                    add(object, self.row_of(place, data, prefix), Use::Write, None);
+                    add(self.of_place[*to], self.row_of(*to, data, prefix), Use::Write, None);
                 }
                 ArcData::Governed { .. } | ArcData::Governs { .. } => {}
             }
         }
         for &place in moves.pushed.iter().chain(&moves.popped) {
             let cells = net.places[place].function.map(|function| &self.of_frames[function]);
-            cells.into_iter().flatten().for_each(|&at| add(Some(at), None, Use::Write));
+            cells.into_iter().flatten().for_each(|&at| add(Some(at), None, Use::Write, None));
         }
         match data.action.effect() {
             Effect::None | Effect::Prune | Effect::EndProcess => {}
             Effect::EndThread => {
                 if self.deadlocks && !net.atomic_yields {
-                    add(net.atomic.and_then(|atomic| self.of_place[atomic]), None, Use::Read);
+                    add(net.atomic.and_then(|atomic| self.of_place[atomic]), None, Use::Read, None);
                 }
-                add(net.done.and_then(|done| self.of_place[done]), None, Use::Write);
+                add(net.done.and_then(|done| self.of_place[done]), None, Use::Write, None);
                 // A thread of one frame has only the one that the arcs take.
                 if net.max_depth > 1 {
-                    self.of_frames.iter().flatten().for_each(|&at| add(Some(at), None, Use::Write));
-                    self.meetings().for_each(|at| add(Some(at), None, Use::Write));
+                    self.of_frames.iter().flatten().for_each(|&at| add(Some(at), None, Use::Write, None));
+                    self.meetings().for_each(|at| add(Some(at), None, Use::Write, None));
                 }
             }
         }
-        found.sort_by(|a, b| (a.object, &a.element, a.of).cmp(&(b.object, &b.element, b.of)));
+        found.sort_by(|a, b| {
+            (a.object, &a.element, a.of, &a.when).cmp(&(b.object, &b.element, b.of, &b.when))
+        });
         found.dedup();
         found
     }

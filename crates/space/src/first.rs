@@ -28,6 +28,7 @@ impl Successors<'_> {
             if self.plans.tallies[thread].is_enough(stubborn.proviso)
                 && self.plans.are_sheltered(ThreadSet::single(thread), self.current.live)
             {
+                self.chosen = ThreadSet::single(thread);
                 return ControlFlow::Continue(true);
             }
         }
@@ -43,6 +44,7 @@ impl Successors<'_> {
             if tallies.fold(Tally::NONE, Tally::join).is_enough_together(stubborn.proviso)
                 && self.plans.are_sheltered(group, self.current.live)
             {
+                self.chosen = group;
                 return ControlFlow::Continue(true);
             }
         }

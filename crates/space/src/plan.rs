@@ -84,6 +84,7 @@ impl Places {
     /// The element of an access, where it is known without the frame; the inner nothing stands for any.
     fn known_element(&self, access: &Access) -> Option<Option<usize>> {
         match &access.element {
+            _ if access.when.is_some() => None,
             None => Some(None),
             Some(Expr::Const(value)) => Some(self.objects[access.object].element(*value)),
             Some(_) => None,
@@ -176,8 +177,8 @@ impl Places {
             for number in keyed[place].iter() {
                 let access = &self.accesses[number];
                 let mut is_final = true;
-                access.element.iter().for_each(|element| {
-                    element.walk(&mut |part| {
+                access.told_by().for_each(|told| {
+                    told.walk(&mut |part| {
                         if let Expr::Cell(cell, _) = part {
                             let position = cells.iter().position(|other| other == cell);
                             is_final &= position.is_some_and(|position| !written[place].contains(position));
@@ -205,8 +206,8 @@ impl Places {
     /// The cells that tell elements.
     fn telling_cells(&self) -> Vec<Place> {
         let mut cells = Vec::new();
-        for element in self.accesses.iter().filter_map(|access| access.element.as_ref()) {
-            element.walk(&mut |part| {
+        for told in self.accesses.iter().flat_map(Access::told_by) {
+            told.walk(&mut |part| {
                 if let Expr::Cell(cell, _) = part
                     && !cells.contains(cell)
                 {
@@ -233,11 +234,11 @@ impl Places {
             plan.n_waits += of_place.n_waits;
             let view = Frame { layout, thread, words, base };
             for &number in &of_place.keyed {
-                let (object, element, of) = self.resolve(number, &view);
+                let Some((object, element, of)) = self.resolve(number, &view) else { continue };
                 object.add(&mut plan.future, element, &[of]);
             }
             for &number in &of_place.next {
-                let (object, element, of) = self.resolve(number, &view);
+                let Some((object, element, of)) = self.resolve(number, &view) else { continue };
                 match element {
                     None => object.add_all_rivals(&mut plan.known, of),
                     Some(_) if !of.demands() => object.add(&mut plan.known, element, of.rivals(true)),
@@ -248,12 +249,15 @@ impl Places {
         }
     }
 
-    /// The element of an access by a frame; nothing where there is no such element.
-    fn resolve(&self, number: usize, view: &Frame<'_>) -> (&ObjectData, Option<usize>, Use) {
+    /// An access by a frame, if there is one, with its element; the inner nothing stands for none that there is, or any.
+    fn resolve(&self, number: usize, view: &Frame<'_>) -> Option<(&ObjectData, Option<usize>, Use)> {
         let access = &self.accesses[number];
+        if access.when.as_ref().is_some_and(|when| when.eval(view) == 0) {
+            return None;
+        }
         let object = &self.objects[access.object];
         let element = access.element.as_ref().and_then(|element| object.element(element.eval(view)));
-        (object, element, access.of)
+        Some((object, element, access.of))
     }
 }
 

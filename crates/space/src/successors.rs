@@ -94,6 +94,8 @@ pub struct Successors<'c> {
     pub(crate) has_shown: bool,
     /// The steps of some threads were left out of the last expansion.
     pub(crate) is_partial: bool,
+    /// Those whose steps were enough then.
+    pub(crate) chosen: ThreadSet,
     /// For what comes at once after a step.
     pub(crate) inner: Option<Box<Self>>,
     pub(crate) sequence: Sequence,
@@ -127,6 +129,7 @@ impl<'c> Successors<'c> {
             ahead: None,
             has_shown: false,
             is_partial: false,
+            chosen: ThreadSet::NONE,
             inner: None,
             sequence: Sequence::default(),
             walk: None,
@@ -149,6 +152,13 @@ impl<'c> Successors<'c> {
     #[must_use]
     pub const fn is_partial(&self) -> bool {
         self.is_partial
+    }
+
+    /// The threads whose steps were enough in the last expansion, where those of some were. Steps of others may have been shown
+    /// before that was known.
+    #[must_use]
+    pub fn chosen(&self) -> Option<ThreadSet> {
+        self.is_partial.then_some(self.chosen)
     }
 
     /// The state to be expanded, to be loaded from a store.

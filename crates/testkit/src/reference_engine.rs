@@ -38,6 +38,8 @@ impl Engine for Reference {
             states: n_markings as u64,
             states_outside: None,
             states_reduced: None,
+            steps_forgotten: None,
+            steps_exchanged: None,
             transitions: n_edges as u64,
             seconds: start.elapsed().as_secs_f64(),
             peak_memory_bytes: 0,

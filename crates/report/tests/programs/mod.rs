@@ -130,6 +130,8 @@ impl Program {
             states: 12,
             states_outside: None,
             states_reduced: None,
+            steps_forgotten: None,
+            steps_exchanged: None,
             transitions: 20,
             seconds: 0.25,
             peak_memory_bytes: 3 << 20,
