@@ -101,6 +101,10 @@ pub struct Stats {
     pub states_outside: Option<u64>,
     /// Those of them from which only the steps of some threads were followed, where they were counted.
     pub states_reduced: Option<u64>,
+    /// Steps after which values were forgotten that nobody will look at, where they were counted.
+    pub steps_forgotten: Option<u64>,
+    /// Steps after which threads were given each other's numbers, where they were counted.
+    pub steps_exchanged: Option<u64>,
     /// Steps between them.
     pub transitions: u64,
     /// Wall-clock time.

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use pdnet_check::{Fairness, Property, PropertyKind, Stats, StopReason, Verdict};
-use pdnet_net::Net;
+use pdnet_check::{AtomData, Fairness, Property, PropertyKind, Stats, StopReason, Verdict};
+use pdnet_logic::Ltl;
+use pdnet_net::{Expr, Net};
 use pdnet_reduce::{Agglomerated, LiftError, Method, Slice, agglomerate, slice};
 use pdnet_report::{Answer, Change, KeptParts, MergeSummary, Origin, SliceSummary};
 use pdnet_source::Diagnostic;
@@ -89,27 +90,48 @@ impl Group {
     }
 }
 
-/// What shares a slice: all properties that single steps or markings break, and each formula or automaton by itself. The former
+/// What shares a slice: all properties that single steps or markings break, and each other formula or automaton by itself. The former
 /// share a search, so that they should share a slice as well; a search for a formula is one of its own.
+///
+/// An invariant is of the former if it asks where nothing can move. That is what most of the net matters for, and a second
+/// search for the others would walk through most of the same states.
 pub(crate) fn groups(properties: &[Property], fairness: Fairness) -> Vec<Group> {
     let mut found: Vec<Group> = Vec::new();
     for (position, property) in properties.iter().enumerate() {
-        match &property.kind {
-            PropertyKind::Ltl { .. } | PropertyKind::Never { .. } => {
-                found.push(Group { members: vec![position], fairness: Some(fairness) });
+        let is_alone = match &property.kind {
+            PropertyKind::Ltl { formula, atoms } => {
+                fairness != Fairness::None || !asks_for_ends(formula, atoms)
             }
+            PropertyKind::Never { .. } => true,
             PropertyKind::NeverFires(_)
             | PropertyKind::NoDeadlock
             | PropertyKind::NoRace
-            | PropertyKind::NoPartialDeadlock => {
-                match found.iter_mut().find(|group| group.fairness.is_none()) {
-                    Some(group) => group.members.push(position),
-                    None => found.push(Group { members: vec![position], fairness: None }),
-                }
-            }
+            | PropertyKind::NoPartialDeadlock => false,
+        };
+        if is_alone {
+            found.push(Group { members: vec![position], fairness: Some(fairness) });
+            continue;
+        }
+        match found.iter_mut().find(|group| group.fairness.is_none()) {
+            Some(group) => group.members.push(position),
+            None => found.push(Group { members: vec![position], fairness: None }),
         }
     }
     found
+}
+
+/// Whether a formula says that an atom is never true, and the atom asks whether nothing can move.
+fn asks_for_ends(formula: &Ltl, atoms: &[AtomData]) -> bool {
+    let is_never = match formula {
+        Ltl::Globally(inner) => matches!(&**inner, Ltl::Not(inner) if matches!(**inner, Ltl::Atom(_))),
+        _ => false,
+    };
+    let asks = |atom: &AtomData| {
+        let mut asks = false;
+        atom.expr.walk(&mut |part| asks |= matches!(part, Expr::Deadlock));
+        asks
+    };
+    is_never && atoms.iter().all(asks)
 }
 
 /// What is searched: the whole net, or what reductions made of it. Each comes with its position in the list of those

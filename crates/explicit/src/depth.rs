@@ -149,6 +149,8 @@ impl<'a> Depth<'a> {
             edges: self.goals.bytes() as u64,
             ..self.filter.memory()
         };
+        let (forgotten, exchanged) = self.stepper.n_stored_otherwise();
+        (stats.steps_forgotten, stats.steps_exchanged) = (Some(forgotten), Some(exchanged));
         let rest = match stopped {
             Some(reason) => Verdict::Unknown(reason),
             None => match self.goals.notes.verdict(self.model.net) {
@@ -193,7 +195,8 @@ impl<'a> Depth<'a> {
 
     fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let layout = self.model.compiled.layout();
-        let mut state = self.stepper.stored(&self.model.compiled.initial());
+        let start = self.stepper.start(&mut Vec::new());
+        let mut state = self.stepper.stored(&start);
         let mut bytes = Vec::new();
         if self.filter.len() == 0 {
             state.pack(layout, &mut bytes);

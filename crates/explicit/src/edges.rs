@@ -117,6 +117,14 @@ impl Draft {
         });
         put_in.map_err(|_| full())
     }
+
+    /// Drops the edges of other threads.
+    pub(crate) fn keep_only(&mut self, threads: ThreadSet) {
+        let Self { targets, movers, .. } = self;
+        let mut of_targets = movers.iter().map(|movers| movers.is_of(threads));
+        targets.retain(|_| of_targets.next().unwrap_or(true));
+        movers.retain(|movers| movers.is_of(threads));
+    }
 }
 
 impl Edges {

@@ -10,7 +10,7 @@ use crate::continuation::Continuations;
 use crate::graph::{Graph, Model};
 use crate::invariant::Condition;
 use crate::notes::Notes;
-use crate::stepper::{Asked, Stepper, Stored, reduction};
+use crate::stepper::{Asked, Stepper, Stored, reduction, seen_atoms};
 
 /// What breaks a property.
 #[derive(Clone)]
@@ -155,7 +155,14 @@ impl<'a> Goals<'a> {
         }
         let deadlocks = self.goals.iter().any(|goal| matches!(goal, Goal::NoDeadlock));
         let asked = Asked { watched: &kept, deadlocks, is_finite: true };
-        reduction(self.model, asked, self.atoms(), proviso)
+        let seen = self.goals.iter().map(|goal| match goal {
+            Goal::NeverFires(_) | Goal::NoDeadlock | Goal::NoRace(_) => Vec::new(),
+            Goal::Invariant(condition, _, exprs) => {
+                seen_atoms(self.model.net, exprs, |atom| condition.ignores(atom))
+            }
+        });
+        let seen: Vec<Vec<Expr>> = seen.collect();
+        reduction(self.model, asked, seen.iter().map(Vec::as_slice), proviso)
     }
 
     /// What may be done to states before they are stored.
@@ -164,7 +171,7 @@ impl<'a> Goals<'a> {
         let atoms = || self.atoms().flatten();
         let forget = self.model.forgets.then(|| Forget::new(net, compiled, atoms()));
         let symmetry = if self.model.exchanges { Symmetry::new(net, compiled, atoms()) } else { None };
-        Stored { forget, symmetry }
+        Stored { forget, symmetry, ..Stored::default() }
     }
 
     /// Whether something is still looked for.

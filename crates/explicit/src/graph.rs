@@ -101,6 +101,11 @@ impl Movers {
         Self { thread: step.thread as u8, partner: step.partner.map_or(NO_THREAD, |partner| partner as u8) }
     }
 
+    /// Whether the thread that moves, not its partner, is one of these.
+    pub(crate) fn is_of(self, threads: ThreadSet) -> bool {
+        threads.contains(usize::from(self.thread))
+    }
+
     /// As a set.
     #[inline]
     pub(crate) fn set(self) -> ThreadSet {
@@ -236,6 +241,10 @@ impl Expander<'_> {
         let stop = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop).or(put_in.err());
         if let Some(reason) = stop.or(budget.allow_states(draft.n_fresh).err()) {
             return Err(reason);
+        }
+        if let Some(chosen) = self.stepper.chosen() {
+            // Others were tried before.
+            self.draft.keep_only(chosen);
         }
         if let Some((atoms, number)) = &mut self.atoms {
             self.stepper.unpack(&self.store);

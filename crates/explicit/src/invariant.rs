@@ -1,7 +1,7 @@
 //! Formulas that are invariants: `G p` and `!F p` with `p` free of temporal operators.
 
 use pdnet_base::Idx as _;
-use pdnet_logic::Ltl;
+use pdnet_logic::{Atom, Ltl};
 
 /// A condition on letters.
 #[derive(Clone, Debug)]
@@ -52,6 +52,12 @@ pub(crate) fn condition(formula: &Ltl) -> Option<Condition> {
 }
 
 impl Condition {
+    /// Whether it makes no difference in states at which the atom is true.
+    pub(crate) fn ignores(&self, unseen: Atom) -> bool {
+        let formula = self.formula.clone();
+        if self.negated { Ltl::finally(formula) } else { Ltl::globally(formula) }.ignores(unseen)
+    }
+
     /// Whether a letter meets it.
     pub(crate) fn holds(&self, letter: u64) -> bool {
         truth(&self.formula, letter) != self.negated
@@ -101,8 +107,6 @@ fn truth(formula: &Ltl, letter: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pdnet_logic::Atom;
-
     use super::*;
 
     #[test]

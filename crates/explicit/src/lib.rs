@@ -106,7 +106,7 @@ use crate::graph::{Graph, Model};
 use crate::journal::Question;
 use crate::ltl::Bad;
 use crate::safety::Safety;
-use crate::stepper::{Asked, reduction};
+use crate::stepper::{Asked, reduction, seen_atoms};
 
 pub use crate::preemption::Preemptions;
 
@@ -268,8 +268,13 @@ impl Engine for Explicit {
                 is_chosen && outcomes[*position].is_none()
             });
             let chosen: Vec<(usize, &Property)> = chosen.collect();
-            let atoms_of =
-                |property: &Property| property.atoms().iter().map(|atom| atom.expr.clone()).collect();
+            let atoms_of = |property: &Property| {
+                let ignores = |atom| match &property.kind {
+                    PropertyKind::Ltl { formula, .. } => formula.ignores(atom),
+                    _ => false,
+                };
+                seen_atoms(model.net, property.atoms().iter().map(|atom| &atom.expr), ignores)
+            };
             let observed: Vec<Vec<Expr>> = chosen.iter().map(|(_, property)| atoms_of(property)).collect();
             let fresh = |first: usize| {
                 let question = Question::Graph { observed: &observed, reduces, first };

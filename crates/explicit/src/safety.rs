@@ -78,6 +78,8 @@ impl<'a> Safety<'a> {
         stats.memory = memory;
         stats.states_outside = Some(stats.states - counts.inside);
         stats.states_reduced = Some(counts.partial);
+        stats.steps_forgotten = Some(counts.forgotten);
+        stats.steps_exchanged = Some(counts.exchanged);
         let rest = stopped.map_or_else(|| goals.notes.verdict(net), Verdict::Unknown);
         goals.into_verdicts(&rest).map(|verdict| Outcome { verdict, stats }).collect()
     }

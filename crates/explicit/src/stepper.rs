@@ -2,15 +2,18 @@
 
 use std::ops::ControlFlow;
 
-use pdnet_base::IndexVec;
+use pdnet_base::{Idx as _, IndexVec};
+use pdnet_logic::Atom;
 use pdnet_net::{Expr, Firing, Net, Race, Transition};
 use pdnet_space::{
     Compiled, Flow, Forget, Observed, Outcome, PartStore, Proviso, Races, Row, State, StateId, States, Step,
-    Stubborn, Successors, Symmetry, Unsupported,
+    Stubborn, Successors, Symmetry, ThreadSet, Unsupported,
 };
 
 use crate::graph::{Model, Movers};
-use crate::inside::Inside;
+
+/// So many states inside of atomic sections are looked at for one way. A search walks through far fewer after each step.
+const MOST_INSIDE: usize = 1 << 16;
 
 /// What a search looks for, beside the atoms of properties.
 #[derive(Clone, Copy)]
@@ -45,6 +48,23 @@ pub(crate) fn reduction<'e>(
     if model.reduces && are_fit { Stubborn::new(model.net, model.compiled, &observed, proviso) } else { None }
 }
 
+/// The atoms of a property that a reduction must not change. One that is true inside of atomic sections is none of them, where
+/// the property does not look at states inside: a reduction keeps the order of all others in the states outside.
+pub(crate) fn seen_atoms<'e>(
+    net: &Net,
+    atoms: impl IntoIterator<Item = &'e Expr>,
+    ignores: impl Fn(Atom) -> bool,
+) -> Vec<Expr> {
+    // Nobody is in a section at first.
+    let atomic = net.atomic.filter(|&at| net.places[at].cells().is_some_and(|cells| cells.default == 0));
+    let is_inside =
+        |atom: &Expr| matches!(atom, Expr::Cell(place, key) if Some(*place) == atomic && key.is_empty());
+    let seen = atoms.into_iter().enumerate();
+    seen.filter(|(number, atom)| !(is_inside(atom) && ignores(Atom::new(*number))))
+        .map(|(_, atom)| atom.clone())
+        .collect()
+}
+
 /// Whether an atom looks at who is in an atomic section, where sections are lost by who cannot move: that changes in
 /// steps whose arcs do not say so.
 fn looks_at_lost_sections(net: &Net, atom: &Expr) -> bool {
@@ -58,6 +78,9 @@ fn looks_at_lost_sections(net: &Net, atom: &Expr) -> bool {
 pub(crate) struct Stored {
     pub(crate) forget: Option<Forget>,
     pub(crate) symmetry: Option<Symmetry>,
+    /// How often each of them made a difference.
+    pub(crate) n_forgotten: u64,
+    pub(crate) n_exchanged: u64,
 }
 
 impl Stored {
@@ -67,10 +90,10 @@ impl Stored {
 
     fn apply(&mut self, compiled: &Compiled, state: &mut State) {
         if let Some(forget) = &self.forget {
-            forget.apply(compiled, state);
+            self.n_forgotten += u64::from(forget.apply(compiled, state));
         }
         if let Some(symmetry) = &mut self.symmetry {
-            let _ = symmetry.apply(compiled, state);
+            self.n_exchanged += u64::from(symmetry.apply(compiled, state).is_some());
         }
     }
 
@@ -82,7 +105,7 @@ impl Stored {
             symmetry.rename(compiled, &mut renamed, names);
         }
         if let Some(forget) = &self.forget {
-            forget.apply(compiled, &mut renamed);
+            let _ = forget.apply(compiled, &mut renamed);
         }
         renamed
     }
@@ -91,7 +114,7 @@ impl Stored {
     fn apply_named(&mut self, compiled: &Compiled, state: &mut State, names: &mut [usize]) {
         state.detach();
         if let Some(forget) = &self.forget {
-            forget.apply(compiled, state);
+            let _ = forget.apply(compiled, state);
         }
         if let Some(to) = self.symmetry.as_mut().and_then(|symmetry| symmetry.apply(compiled, state)) {
             names.iter_mut().for_each(|name| *name = to[*name]);
@@ -138,6 +161,16 @@ impl<'a> Stepper<'a> {
         self.successors.is_partial()
     }
 
+    /// After how many steps values were forgotten, and threads exchanged.
+    pub(crate) const fn n_stored_otherwise(&self) -> (u64, u64) {
+        (self.stored.n_forgotten, self.stored.n_exchanged)
+    }
+
+    /// The threads whose steps are enough for the current state, where steps were left out.
+    pub(crate) fn chosen(&self) -> Option<ThreadSet> {
+        self.successors.chosen()
+    }
+
     /// A data race of the current state.
     pub(crate) fn race(&mut self, races: &mut Races) -> Option<Race> {
         self.successors.race(races)
@@ -172,6 +205,19 @@ impl<'a> Stepper<'a> {
     /// Goes to a state that need not be from a store.
     pub(crate) fn go_to(&mut self, state: &State) {
         self.successors.current_mut().copy_from(state);
+    }
+
+    /// The state that a search begins with: what comes at once after the initial one, and need not be seen, is gone through. The
+    /// firings are added.
+    pub(crate) fn start(&mut self, firings: &mut Vec<Firing>) -> State {
+        self.ahead.start_near(&self.compiled.initial());
+        if let Some(stubborn) = &self.stubborn {
+            // Where there is no room for a step, the search will say so.
+            while self.ahead.advance(stubborn, Some(firings)).unwrap_or(false) {}
+        }
+        let mut start = self.ahead.current().clone();
+        start.detach();
+        start
     }
 
     /// The state as it is stored.
@@ -285,10 +331,11 @@ impl<'a> Stepper<'a> {
     /// The firings of a run along stored states from the initial one, which is the first. The current state is then the last one of
     /// that run, with all its values.
     pub(crate) fn walk_along(&mut self, store: &impl States, path: &[StateId]) -> Vec<Firing> {
-        self.go_to(&self.compiled.initial());
         let mut firings = Vec::new();
+        let start = self.start(&mut firings);
+        self.go_to(&start);
         if self.stored.symmetry.is_some() {
-            self.walk_along_renamed(store, path, &mut firings);
+            self.walk_along_renamed(store, (start, path), &mut firings);
             return firings;
         }
         for &next in path.iter().skip(1) {
@@ -302,9 +349,13 @@ impl<'a> Stepper<'a> {
     /// The same where threads of stored states may have other numbers than in the run. Which of the steps was taken from a stored state is
     /// found there, by the numbers there, since which steps are taken together may depend on the numbers; then the thread
     /// that goes by that number takes the same step in the run.
-    fn walk_along_renamed(&mut self, store: &impl States, path: &[StateId], firings: &mut Vec<Firing>) {
+    fn walk_along_renamed(
+        &mut self,
+        store: &impl States,
+        (mut real, path): (State, &[StateId]),
+        firings: &mut Vec<Firing>,
+    ) {
         let compiled = self.compiled;
-        let mut real = compiled.initial();
         let mut names: Vec<usize> = (0..compiled.max_threads() as usize).collect();
         self.stored.apply_named(compiled, &mut real.clone(), &mut names);
         for ends in path.windows(2) {
@@ -372,22 +423,31 @@ impl<'a> Stepper<'a> {
     /// section, in the order in which a search goes through it. All first steps are tried: which of them a search had to
     /// look at depended on what it knew then.
     pub(crate) fn walk_to(&mut self, wanted: &State) -> Option<Vec<Firing>> {
+        self.walk(wanted, None)
+    }
+
+    /// The same by a first step of these threads, if they are named.
+    fn walk(&mut self, wanted: &State, mut movers: Option<Movers>) -> Option<Vec<Firing>> {
         let mut start = self.successors.current().clone();
         start.detach();
+        let goes_through = self.through_sections || self.stubborn.is_some();
         let mut waiting = vec![(start, Vec::new())];
-        let mut inside = Inside::default();
+        let mut n_inside = 0;
         while let Some((from, way)) = waiting.pop() {
             let mut found = None;
             self.go_to(&from);
-            let Self { through_sections, compiled, stubborn, stored, successors, ahead, .. } = self;
+            let Self { compiled, stubborn, stored, successors, ahead, .. } = self;
             ahead.start_near(successors.current());
+            let first = movers.take();
             let _ = successors.for_each(|step, next| {
-                if step.outcome == Outcome::Pruned {
+                if step.outcome == Outcome::Pruned || first.is_some_and(|first| first != Movers::of(step)) {
                     return ControlFlow::Continue(());
                 }
                 ahead.go_to(next);
                 let mut firings = way.clone();
                 firings.extend(step.firing());
+                // A section is walked through step by step, so that each of its states is come to.
+                let is_inside = compiled.is_in_section(ahead.current());
                 if let Some(stubborn) = stubborn.as_ref() {
                     while ahead.advance(stubborn, Some(&mut firings)).unwrap_or(false) {}
                 }
@@ -397,8 +457,13 @@ impl<'a> Stepper<'a> {
                     found = Some((full, firings));
                     return ControlFlow::Break(());
                 }
-                if *through_sections && compiled.is_in_section(&full) && inside.take() {
-                    waiting.push((full, firings));
+                if goes_through && is_inside && n_inside < MOST_INSIDE {
+                    n_inside += 1;
+                    let mut inside = next.clone();
+                    inside.detach();
+                    let mut firings = way.clone();
+                    firings.extend(step.firing());
+                    waiting.push((inside, firings));
                 }
                 ControlFlow::Continue(())
             });
@@ -413,25 +478,10 @@ impl<'a> Stepper<'a> {
     /// The firings of the first way from the current state to the other, by the threads if they are named.
     /// Firings are not stored: a trace has few steps, and a search has many.
     pub(crate) fn find(&mut self, store: &impl States, movers: Option<Movers>, to: StateId) -> Vec<Firing> {
-        let mut found = Vec::new();
+        let start = self.successors.current().clone();
         let wanted = self.wanted(store, to);
-        let Self { stubborn, successors, ahead, .. } = self;
-        ahead.start_near(successors.current());
-        let _ = successors.for_each(|step, next| {
-            if step.outcome == Outcome::Pruned || movers.is_some_and(|movers| movers != Movers::of(step)) {
-                return ControlFlow::Continue(());
-            }
-            ahead.go_to(next);
-            found.extend(step.firing());
-            if let Some(stubborn) = stubborn.as_ref() {
-                while ahead.advance(stubborn, Some(&mut found)).unwrap_or(false) {}
-            }
-            if ahead.current().is_same(&wanted) {
-                return ControlFlow::Break(());
-            }
-            found.clear();
-            ControlFlow::Continue(())
-        });
+        let found = self.walk(&wanted, movers).unwrap_or_default();
+        self.successors.current_mut().copy_from(&start);
         found
     }
 }

@@ -39,6 +39,9 @@ pub(crate) struct Counts {
     pub(crate) inside: u64,
     /// States from which only the steps of some threads were followed.
     pub(crate) partial: u64,
+    /// Steps after which values were forgotten, and threads exchanged.
+    pub(crate) forgotten: u64,
+    pub(crate) exchanged: u64,
 }
 
 impl Counts {
@@ -47,6 +50,8 @@ impl Counts {
         self.transitions += other.transitions;
         self.inside += other.inside;
         self.partial += other.partial;
+        self.forgotten += other.forgotten;
+        self.exchanged += other.exchanged;
     }
 
     /// Takes back what was counted since `before` of expansions that count as never begun. The states that they have found stay.
@@ -61,10 +66,11 @@ impl<'a, V: Visited> Worker<'a, V> {
         Self { model, goals, visited, stepper, inside, hits, counts: Counts::default(), depth: None }
     }
 
-    /// Puts the initial state in.
+    /// Puts the first state in.
     pub(crate) fn start(&mut self, budget: &Budget<'_>) -> Result<(), StopReason> {
         let compiled = self.model.compiled;
-        let initial = self.stepper.stored(&compiled.initial());
+        let start = self.stepper.start(&mut Vec::new());
+        let initial = self.stepper.stored(&start);
         self.visited.insert(&initial, 0).map_err(|_| full())?;
         self.counts.inside += u64::from(compiled.is_in_section(&initial));
         budget.allow_states(1)
@@ -148,6 +154,7 @@ impl<'a, V: Visited> Worker<'a, V> {
         let (mut n_enabled, mut stop) = (0_u64, None);
         let Self { model, goals, visited, stepper, inside, hits, counts, depth } = self;
         let goes_through = stepper.through_sections;
+        let before = stepper.n_stored_otherwise();
         let mut n_steps = 0;
         let other_bytes = goals.bytes() + stepper.bytes();
         let result = stepper.for_each_row(visited, |visited, step, next, taken| {
@@ -186,6 +193,9 @@ impl<'a, V: Visited> Worker<'a, V> {
         });
         counts.transitions += n_steps;
         counts.partial += u64::from(stepper.is_partial());
+        let (forgotten, exchanged) = stepper.n_stored_otherwise();
+        counts.forgotten += forgotten - before.0;
+        counts.exchanged += exchanged - before.1;
         match (result, stop) {
             (Err(error), _) => Err(StopReason::Unsupported(error.0)),
             (Ok(()), Some(reason)) => Err(reason),

@@ -35,6 +35,36 @@ impl Ltl {
             Self::StrongRelease(f, g) => Self::strong_release(here(f), if_here(g)),
         }
     }
+
+    /// Whether the formula has the form that [`Ltl::outside`] gives to one without `X`. Then what it says of a word whose first state is
+    /// seen depends on the seen states alone, however few they are: by induction, since its operators speak of seen states only.
+    #[must_use]
+    pub fn ignores(&self, unseen: Atom) -> bool {
+        let hidden = Self::Atom(unseen);
+        let here = |f: &Self| match f {
+            Self::And(seen, f) => {
+                matches!(&**seen, Self::Not(inner) if **inner == hidden) && f.ignores(unseen)
+            }
+            _ => false,
+        };
+        let if_here = |f: &Self| match f {
+            Self::Or(not_seen, f) => **not_seen == hidden && f.ignores(unseen),
+            _ => false,
+        };
+        match self {
+            Self::True | Self::False => true,
+            Self::Atom(atom) => *atom != unseen,
+            Self::Not(f) => f.ignores(unseen),
+            Self::And(f, g) | Self::Or(f, g) | Self::Implies(f, g) | Self::Iff(f, g) | Self::Xor(f, g) => {
+                f.ignores(unseen) && g.ignores(unseen)
+            }
+            Self::Next(_) => false,
+            Self::Finally(f) => here(f),
+            Self::Globally(f) => if_here(f),
+            Self::Until(f, g) | Self::WeakUntil(f, g) => if_here(f) && here(g),
+            Self::Release(f, g) | Self::StrongRelease(f, g) => here(f) && if_here(g),
+        }
+    }
 }
 
 impl Automaton {
@@ -92,6 +122,24 @@ mod tests {
     }
 
     #[test]
+    fn formulas_that_see_all_states_are_told_apart() {
+        let (a, unseen) = (|| Ltl::Atom(Atom::new(0)), Atom::new(2));
+        let here = |f: Ltl| Ltl::and(Ltl::not(Ltl::Atom(unseen)), f);
+        for asked in
+            [Ltl::finally(a()), Ltl::globally(here(a())), Ltl::until(a(), here(a())), Ltl::Atom(unseen)]
+        {
+            assert!(!asked.ignores(unseen), "{asked:?}");
+        }
+        // A word of which only finitely many states are seen.
+        for asked in [Ltl::globally(Ltl::finally(a())), Ltl::finally(Ltl::globally(a()))] {
+            let asked = asked.outside(unseen);
+            let words = [[4, 5], [5, 4], [5, 5], [4, 4]];
+            let answers: Vec<bool> = words.iter().map(|cycle| asked.holds_on_lasso(&[1, 0], cycle)).collect();
+            assert!(answers.iter().all(|answer| *answer == answers[0]), "{asked:?}");
+        }
+    }
+
+    #[test]
     fn what_is_not_seen_makes_no_difference() {
         let mut rng = Rng::new(Rng::test_seed(1));
         let unseen = Atom::new(2);
@@ -113,6 +161,8 @@ mod tests {
             let expected = asked.holds_on_lasso(&prefix, &cycle);
             let found = asked.outside(unseen).holds_on_lasso(&long_prefix, &long_cycle);
             assert_eq!(expected, found, "{asked:?} on {prefix:?} {cycle:?}");
+            let has_next = asked.any(&mut |part| matches!(part, Ltl::Next(_)));
+            assert_eq!(asked.outside(unseen).ignores(unseen), !has_next, "{asked:?}");
             if let Ok(automaton) = translate(&asked, vec!["a".to_owned(), "b".to_owned()]) {
                 let outside = automaton.outside(unseen, "unseen");
                 let accepted = outside.accepts_lasso(&long_prefix, &long_cycle);

@@ -11,7 +11,7 @@
 //! A *queue* is a global place L with n cells (one, or an array) and some global arrays of n · c cells each: those
 //! of element e are L\[e\] and, of each array F, F\[e·c\] to F\[e·c + c − 1\]. Which places belong together is a guess from
 //! steps that look like a send, and nothing depends on its being right: every step that touches one of the places
-//! *uses* the queue, and if it is not exactly one of the following two, it is [`End::Read`] or [`End::Write`].
+//! *uses* the queue, and if it is not exactly one of the following four, it is [`End::Read`] or [`End::Write`].
 //!
 //! [`End::Send`], with x the value of L\[e\]:
 //!
@@ -26,6 +26,12 @@
 //!   e·c + c − 1;
 //! - it uses x for nothing else, and of what it reads of the queue only what is at e·c, which is the first message.
 //!
+//! [`End::Front`], with x the value of L\[e\]: the guard demands 0 < x or x ≠ 0; x is used for nothing else, nothing of the queue is
+//! written, and of its messages at most the first one is read for anything, at e·c.
+//!
+//! [`End::Room`], with x the value of L\[e\]: the guard demands x < c or x ≠ c; x is used for nothing else, and nothing else of the
+//! queue is touched.
+//!
 //! # Why the two commute
 //!
 //! Let a send and a receive of the same element be enabled, so that 0 < x < c, and let v be what the send writes to F.
@@ -36,6 +42,10 @@
 //!
 //! Further: a send is disabled by a full queue (x = c), which sends keep full. A receive is disabled by an empty
 //! queue, which receives keep empty, or by a first message that does not fit, which sends keep in its place.
+//!
+//! A look at the front is to a send what a receive is: where both can be taken, the send changes nothing that is looked at; an
+//! empty queue stays empty but for sends; and another first message comes by receives only. In the same way a question
+//! whether there is room is to a receive what a send is. A receive may end a look at the front, and a send may take the room.
 //!
 //! If an element is outside of the array, nothing of this holds; who uses the result must look.
 
@@ -70,6 +80,10 @@ pub enum End {
     Send,
     /// It takes the first message out, or is not enabled because another one is wanted.
     Receive,
+    /// It demands that there is a message, and may look at the first.
+    Front,
+    /// It demands that there is room.
+    Room,
     /// It looks at something else.
     Read,
     /// It does something else.
@@ -139,6 +153,9 @@ impl Queues {
         }
         if let Some(element) = as_receive(shape, data, &arcs) {
             return QueueUse { queue, element: Some(element), end: End::Receive };
+        }
+        if let Some((element, end)) = as_question(shape, data, &arcs) {
+            return QueueUse { queue, element: Some(element), end };
         }
         let writes = arcs.iter().any(|arc| !matches!(arc, ArcData::Read { .. }));
         let end = if writes { End::Write } else { End::Read };
@@ -292,6 +309,39 @@ fn as_send(shape: &QueueData, data: &TransitionData, arcs: &[&ArcData]) -> Optio
     // In the guard, in the number of messages, and in each key.
     let is_plain = demands(data, &room) && data.n_uses(var) == 2 + written.len() && element.n_uses(var) == 0;
     is_plain.then_some(element)
+}
+
+/// The element and the end of a queue that a step asks about without changing it.
+fn as_question(shape: &QueueData, data: &TransitionData, arcs: &[&ArcData]) -> Option<(Expr, End)> {
+    let mut of_len = arcs.iter().filter(|arc| arc.place() == shape.len);
+    let (Some(ArcData::Read { key, var, when: None, .. }), None) = (of_len.next(), of_len.next()) else {
+        return None;
+    };
+    let (element, number) = (element(key), Expr::Var(*var));
+    if data.n_uses(*var) != 1 {
+        return None;
+    }
+    let mut reads_messages = false;
+    for arc in arcs.iter().filter(|arc| arc.place() != shape.len) {
+        let ArcData::Read { key, var, when: None, .. } = arc else { return None };
+        if data.n_uses(*var) == 0 {
+            continue;
+        }
+        let (at, position) = split(shape, key)?;
+        if at != element || position != Expr::Const(0) || element.n_uses(*var) > 0 {
+            return None;
+        }
+        reads_messages = true;
+    }
+    let capacity = Expr::Const(i64::from(shape.capacity));
+    let is_demanded = |op, left: &Expr, right: &Expr| demands(data, &int_op(op, left.clone(), right.clone()));
+    let zero = Expr::Const(0);
+    if is_demanded(BinaryOp::Lt, &zero, &number) || is_demanded(BinaryOp::Ne, &number, &zero) {
+        return Some((element, End::Front));
+    }
+    let has_room =
+        is_demanded(BinaryOp::Lt, &number, &capacity) || is_demanded(BinaryOp::Ne, &number, &capacity);
+    (has_room && !reads_messages).then_some((element, End::Room))
 }
 
 fn as_receive(shape: &QueueData, data: &TransitionData, arcs: &[&ArcData]) -> Option<Expr> {

@@ -318,6 +318,12 @@ struct StatsObject {
     /// Those from which only the steps of some threads were followed, where they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     states_reduced: Option<u64>,
+    /// The steps after which values were forgotten, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps_forgotten: Option<u64>,
+    /// The steps after which threads were given each other's numbers, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps_exchanged: Option<u64>,
     transitions: u64,
     seconds: f64,
     peak_memory_bytes: u64,
@@ -526,6 +532,8 @@ fn result_of<'a>(report: &'a Report<'_>, result: &'a PropertyResult<'_>) -> Resu
         stats: StatsObject {
             states: result.stats.states,
             states_reduced: result.stats.states_reduced.filter(|&n| n != 0),
+            steps_forgotten: result.stats.steps_forgotten.filter(|&n| n != 0),
+            steps_exchanged: result.stats.steps_exchanged.filter(|&n| n != 0),
             states_outside_atomic: result.stats.states_outside.filter(|&n| n != result.stats.states),
             transitions: result.stats.transitions,
             seconds: result.stats.seconds,

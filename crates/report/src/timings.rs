@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use pdnet_check::Stats;
 
-use crate::layout::human_bytes;
+use crate::layout::{count, human_bytes};
 use crate::report::{Answer, Origin, PropertyResult, Report};
 
 /// Seconds that parts of the way took.
@@ -154,7 +154,15 @@ fn search_line(stats: &Stats) -> String {
         }
         _ => String::new(),
     };
-    format!("{rate:.0} states/s, {steps:.1} steps a state, {bytes:.0} bytes a state ({memory}){reduced}")
+    let after = |what: &str, steps: Option<u64>| match steps {
+        Some(steps) if steps > 0 => format!(", {what} after {}", count(steps, "step")),
+        _ => String::new(),
+    };
+    let forgotten = after("values forgotten", stats.steps_forgotten);
+    let exchanged = after("threads exchanged", stats.steps_exchanged);
+    format!(
+        "{rate:.0} states/s, {steps:.1} steps a state, {bytes:.0} bytes a state ({memory}){reduced}{forgotten}{exchanged}"
+    )
 }
 
 fn row(report: &Report<'_>, result: &PropertyResult<'_>) -> Vec<String> {

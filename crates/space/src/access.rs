@@ -10,6 +10,7 @@ use pdnet_net::{
 use crate::bits::Bits;
 use crate::footprint::{Moves, asks_only, is_foreign, is_own};
 use crate::layout::{Cells, Home, Layout, Slot};
+use crate::sure::Sure;
 
 /// What a step does to an element of an object.
 ///
@@ -25,6 +26,10 @@ pub(crate) enum Use {
     Send,
     /// It takes the first message out of a queue ([`End::Receive`]).
     Receive,
+    /// It demands that there is a message in a queue, and may look at the first ([`End::Front`]).
+    Front,
+    /// It demands that there is room in a queue ([`End::Room`]).
+    Room,
     /// It demands that the cell is 0, and writes the number of its thread plus one.
     Lock,
     /// It demands that the cell is 0, and leaves it so.
@@ -38,11 +43,13 @@ pub(crate) enum Use {
 }
 
 impl Use {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 11] = [
         Self::Read,
         Self::Write,
         Self::Send,
         Self::Receive,
+        Self::Front,
+        Self::Room,
         Self::Lock,
         Self::Free,
         Self::Unlock,
@@ -57,8 +64,8 @@ impl Use {
             Self::Write => 1,
             Self::Send | Self::Lock => 2,
             Self::Receive | Self::Free => 3,
-            Self::Unlock => 4,
-            Self::Turn => 5,
+            Self::Front | Self::Unlock => 4,
+            Self::Room | Self::Turn => 5,
             Self::NotTurn => 6,
         }
     }
@@ -70,7 +77,9 @@ impl Use {
     ///
     /// Let t be the thread of the step and u another. *As long as no rival moves*, which is all that is asked:
     ///
-    /// - A send commutes with receives, a full queue is only changed by receives and others ([`pdnet_net::Queues`]).
+    /// - A send commutes with receives, a full queue is only changed by receives and others ([`pdnet_net::Queues`]). A
+    ///   question about the front is to others what a receive is that takes nothing: only a receive, or a send to an empty queue,
+    ///   can change the answer. So it is with room, and sends.
     /// - A free cell stays free but for locks and writes, and then nobody's turn comes. Locking disables those who demand a
     ///   free cell; those who demand that it is not their turn see no difference.
     /// - A held cell is changed only by the thread that holds it, which the caller adds, and by writes.
@@ -83,10 +92,10 @@ impl Use {
                 &[Self::Write, Self::Send, Self::Receive, Self::Lock, Self::Unlock, Self::Turn]
             }
             (Self::Write, _) => &Self::ALL,
-            (Self::Send, true) => &[Self::Read, Self::Write, Self::Send],
-            (Self::Send, false) => &[Self::Receive, Self::Write],
-            (Self::Receive, true) => &[Self::Read, Self::Write, Self::Receive],
-            (Self::Receive, false) => &[Self::Send, Self::Write],
+            (Self::Send, true) => &[Self::Read, Self::Write, Self::Send, Self::Room],
+            (Self::Receive, true) => &[Self::Read, Self::Write, Self::Receive, Self::Front],
+            (Self::Room, true) | (Self::Front | Self::Receive, false) => &[Self::Send, Self::Write],
+            (Self::Front, true) | (Self::Room | Self::Send, false) => &[Self::Receive, Self::Write],
             (Self::Lock, true) => &[Self::Read, Self::Write, Self::Lock, Self::Free],
             (Self::Free, true) => &[Self::Write, Self::Lock],
             (Self::Lock | Self::Free, false) => &[Self::Write],
@@ -118,7 +127,7 @@ impl ObjectKind {
     const fn n_bits(self) -> usize {
         match self {
             Self::Plain => 2,
-            Self::Queue(_) => 4,
+            Self::Queue(_) => 6,
             Self::Owned => 7,
         }
     }
@@ -126,7 +135,7 @@ impl ObjectKind {
     const fn has(self, of: Use) -> bool {
         match of {
             Use::Read | Use::Write => true,
-            Use::Send | Use::Receive => matches!(self, Self::Queue(_)),
+            Use::Send | Use::Receive | Use::Front | Use::Room => matches!(self, Self::Queue(_)),
             Use::Lock | Use::Free | Use::Unlock | Use::Turn | Use::NotTurn => matches!(self, Self::Owned),
         }
     }
@@ -188,8 +197,11 @@ impl ObjectData {
         let own = thread as i64 + 1;
         match of {
             Use::Read | Use::Write => (true, None),
-            Use::Send => (matches!(self.kind, ObjectKind::Queue(capacity) if value < capacity), None),
-            Use::Receive => (value > 0, None),
+            // Where there are more messages than there is room for, a receive may still make the queue full.
+            Use::Send | Use::Room => {
+                (matches!(self.kind, ObjectKind::Queue(capacity) if value < capacity), None)
+            }
+            Use::Receive | Use::Front => (value > 0, None),
             Use::Lock | Use::Free => (value == 0, (value != 0).then(|| value.wrapping_sub(1))),
             Use::Unlock | Use::Turn | Use::NotTurn => (value == own, None),
         }
@@ -204,6 +216,24 @@ pub(crate) struct Access {
     /// it can be any.
     pub(crate) element: Option<Expr>,
     pub(crate) of: Use,
+    /// In which case there is an access at all, in the same terms; nothing where that is not known, or always so.
+    pub(crate) when: Option<Expr>,
+}
+
+impl Access {
+    /// The expressions that a frame tells it by.
+    pub(crate) fn told_by(&self) -> impl Iterator<Item = &Expr> {
+        self.element.iter().chain(&self.when)
+    }
+}
+
+/// For what the accesses of a transition are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// What others could do to it, where it is a next step of a thread that may go first.
+    Next,
+    /// What it could do to others, where it is a step to come.
+    Future,
 }
 
 /// So many elements of one object are told apart, if there are not too many objects.
@@ -213,17 +243,17 @@ const MAX_BITS: usize = 1 << 12;
 
 /// The objects of a net, and the accesses of its transitions.
 pub(crate) struct Objects<'a> {
-    net: &'a Net,
+    pub(crate) net: &'a Net,
     layout: &'a Layout,
-    queues: Queues,
-    of_place: IndexVec<Place, Option<usize>>,
+    pub(crate) queues: Queues,
+    pub(crate) of_place: IndexVec<Place, Option<usize>>,
     pub(crate) data: Vec<ObjectData>,
     /// Places where partners are taken from.
     is_meeting: IndexVec<Place, bool>,
     /// Places at which a thread may be in an atomic section that it could lose.
-    is_inside: IndexVec<Place, bool>,
+    pub(crate) is_inside: IndexVec<Place, bool>,
     /// Places at which a rank decides between steps.
-    is_ranked: IndexVec<Place, bool>,
+    pub(crate) is_ranked: IndexVec<Place, bool>,
     /// Places with cells that some transition uses as a lock is used.
     is_owned: IndexVec<Place, bool>,
     /// For each function those of its cells that are objects.
@@ -234,6 +264,10 @@ pub(crate) struct Objects<'a> {
     /// from anybody, and happens once for each thread.
     pub(crate) ends_are_final: bool,
     deadlocks: bool,
+    /// Some step looks at who is in an atomic section.
+    reads_section: bool,
+    /// What is sure of queues where a thread comes to a place inside of a section that it could lose.
+    pub(crate) sure: IndexVec<Place, Vec<Sure>>,
 }
 
 impl<'a> Objects<'a> {
@@ -245,6 +279,8 @@ impl<'a> Objects<'a> {
     /// or away from there writes it.
     ///
     /// Where deadlocks matter, the end of a thread is taken to read who is in an atomic section.
+    /// Entering a section writes that for others, but is not itself in the way of another one that does: sections are taken as a
+    /// whole.
     pub(crate) fn new(net: &'a Net, layout: &'a Layout, deadlocks: bool) -> Self {
         let n_places = net.places.len();
         let mut objects = Self {
@@ -261,9 +297,12 @@ impl<'a> Objects<'a> {
             is_private: private_cells(net),
             ends_are_final: net.done.is_some() && net.transitions.iter().all(|data| asks_only(net, data)),
             deadlocks,
+            reads_section: net.transitions.iter().any(|data| reads_section(net, data)),
+            sure: IndexVec::filled(Vec::new(), n_places),
         };
         objects.collect();
         objects.number();
+        objects.sure = objects.find_sure();
         objects
     }
 
@@ -389,24 +428,27 @@ impl<'a> Objects<'a> {
 
     /// The accesses of a transition: those of its arcs, to the cells of frames that come and go, and what the end
     /// of a thread changes.
-    pub(crate) fn accesses(&self, transition: Transition, moves: &Moves) -> Vec<Access> {
+    pub(crate) fn accesses(&self, transition: Transition, moves: &Moves, side: Side) -> Vec<Access> {
         let (net, data) = (self.net, &self.net.transitions[transition]);
         let mut found: Vec<Access> = Vec::new();
-        let mut add = |object: Option<usize>, element: Option<Expr>, of: Use| {
-            let access = object.map(|object| Access { object, element, of });
+        let mut add = |object: Option<usize>, element: Option<Expr>, of: Use, when: Option<Expr>| {
+            let access = object.map(|object| Access { object, element, of, when });
             found.extend(access);
         };
-        let is_plain = self.is_plain(data);
+        let is_plain = self.is_plain(data, side);
         for used in self.queues.uses(net, transition) {
             let object = self.of_place[self.queues.data[used.queue].len];
             let element = used.element.as_ref().and_then(|element| self.canonical(data, element));
+            let is_plain = is_plain || self.is_sure(data, &used, element.as_ref());
             let of = match used.end {
                 End::Send if is_plain => Use::Send,
                 End::Receive if is_plain => Use::Receive,
-                End::Read => Use::Read,
+                End::Front if is_plain => Use::Front,
+                End::Room if is_plain => Use::Room,
+                End::Read | End::Front | End::Room => Use::Read,
                 End::Send | End::Receive | End::Write => Use::Write,
             };
-            add(object, element, of);
+            add(object, element, of, None);
         }
         for arc in data.arcs.iter().filter(|arc| !arc.is_control()) {
             let place = arc.place();
@@ -414,8 +456,11 @@ impl<'a> Objects<'a> {
                 continue;
             }
             let object = self.of_place[place];
+            if Some(place) == net.atomic && side == Side::Next && !self.reads_section {
+                continue;
+            }
             match arc {
-                ArcData::Read { key, .. } | ArcData::Write { key, .. } => {
+                ArcData::Read { key, when, .. } | ArcData::Write { key, when, .. } => {
                     let is_array = self.global_cells(place).is_some_and(|cells| cells.length.is_some());
                     let element = match key.last().filter(|_| is_array) {
                         Some(index) => self.canonical(data, index),
@@ -425,46 +470,52 @@ impl<'a> Objects<'a> {
                     let is_global = self.global_cells(place).is_some();
                     let of =
                         owned_use(self.net, data, place).filter(|_| is_plain && is_global).unwrap_or(plain);
-                    add(object, element, of);
+                    add(object, element, of, when.as_ref().and_then(|when| self.canonical(data, when)));
                 }
-                ArcData::Test { token, .. } => add(object, self.row(place, data, token), Use::Read),
-                ArcData::Take { token, .. } => add(object, self.row(place, data, token), Use::Write),
-                ArcData::Inhibit { prefix, .. } => add(object, self.row_of(place, data, prefix), Use::Read),
-                ArcData::Put { token, .. } => add(object, self.row_of(place, data, token), Use::Write),
+                ArcData::Test { token, .. } => add(object, self.row(place, data, token), Use::Read, None),
+                ArcData::Take { token, .. } => add(object, self.row(place, data, token), Use::Write, None),
+                ArcData::Inhibit { prefix, .. } => {
+                    add(object, self.row_of(place, data, prefix), Use::Read, None)
+                }
+                ArcData::Put { token, .. } => add(object, self.row_of(place, data, token), Use::Write, None),
                 ArcData::Drain { prefix, to, .. } => {
-                    add(object, self.row_of(place, data, prefix), Use::Write);
-                    add(self.of_place[*to], self.row_of(*to, data, prefix), Use::Write);
+                    add(object, self.row_of(place, data, prefix), Use::Write, None);
+                    add(self.of_place[*to], self.row_of(*to, data, prefix), Use::Write, None);
                 }
                 ArcData::Governed { .. } | ArcData::Governs { .. } => {}
             }
         }
         for &place in moves.pushed.iter().chain(&moves.popped) {
             let cells = net.places[place].function.map(|function| &self.of_frames[function]);
-            cells.into_iter().flatten().for_each(|&at| add(Some(at), None, Use::Write));
+            cells.into_iter().flatten().for_each(|&at| add(Some(at), None, Use::Write, None));
         }
         match data.action.effect() {
             Effect::None | Effect::Prune | Effect::EndProcess => {}
             Effect::EndThread => {
                 if self.deadlocks && !net.atomic_yields {
-                    add(net.atomic.and_then(|atomic| self.of_place[atomic]), None, Use::Read);
+                    add(net.atomic.and_then(|atomic| self.of_place[atomic]), None, Use::Read, None);
                 }
-                add(net.done.and_then(|done| self.of_place[done]), None, Use::Write);
+                add(net.done.and_then(|done| self.of_place[done]), None, Use::Write, None);
                 // A thread of one frame has only the one that the arcs take.
                 if net.max_depth > 1 {
-                    self.of_frames.iter().flatten().for_each(|&at| add(Some(at), None, Use::Write));
-                    self.meetings().for_each(|at| add(Some(at), None, Use::Write));
+                    self.of_frames.iter().flatten().for_each(|&at| add(Some(at), None, Use::Write, None));
+                    self.meetings().for_each(|at| add(Some(at), None, Use::Write, None));
                 }
             }
         }
-        found.sort_by(|a, b| (a.object, &a.element, a.of).cmp(&(b.object, &b.element, b.of)));
+        found.sort_by(|a, b| {
+            (a.object, &a.element, a.of, &a.when).cmp(&(b.object, &b.element, b.of, &b.when))
+        });
         found.dedup();
         found
     }
 
-    /// Whether the uses of a transition are those of one step that is taken whenever it is bound. Inside of a section that
-    /// can be lost, and beside steps of another rank, a step that *becomes* enabled keeps others from being taken.
-    fn is_plain(&self, data: &TransitionData) -> bool {
-        data.source().is_some_and(|source| !self.is_inside[source] && !self.is_ranked[source])
+    /// Whether the uses of a transition are those of one step that is taken whenever it is bound. Beside steps of another rank,
+    /// a step that *becomes* enabled keeps others from being taken; inside of a section that can be lost, it
+    /// keeps other threads from moving.
+    fn is_plain(&self, data: &TransitionData, side: Side) -> bool {
+        let is_steady = |source: Place| side == Side::Next || !self.is_inside[source];
+        data.source().is_some_and(|source| is_steady(source) && !self.is_ranked[source])
     }
 
     /// What can happen to a frame that stands on the place without a step of its own thread: a partner takes it.
@@ -495,7 +546,7 @@ impl<'a> Objects<'a> {
     }
 
     /// The expression in terms of private cells of the moving frame and its thread, where it is one.
-    fn canonical(&self, data: &TransitionData, expr: &Expr) -> Option<Expr> {
+    pub(crate) fn canonical(&self, data: &TransitionData, expr: &Expr) -> Option<Expr> {
         let inner = |part: &Expr| self.canonical(data, part).map(Box::new);
         Some(match expr {
             Expr::Const(value) => Expr::Const(*value),
@@ -523,8 +574,14 @@ impl<'a> Objects<'a> {
     }
 }
 
+/// Whether a transition looks at who is in an atomic section.
+fn reads_section(net: &Net, data: &TransitionData) -> bool {
+    let reads = |arc: &ArcData| Some(arc.place()) == net.atomic && !matches!(arc, ArcData::Write { .. });
+    data.arcs.iter().any(|arc| !arc.is_control() && reads(arc))
+}
+
 /// The key of the moving frame.
-fn own_key() -> Vec<Expr> {
+pub(crate) fn own_key() -> Vec<Expr> {
     vec![Expr::Var(TransitionData::thread_var()), Expr::Var(TransitionData::depth_var())]
 }
 

@@ -43,6 +43,7 @@ impl Successors<'_> {
         if self.compiled.has_ended(&self.current) {
             return Ok(false);
         }
+        let compiled = self.compiled;
         let movable = self.movable();
         let is_alone = movable.len() == 1;
         let mut first = if is_alone {
@@ -58,7 +59,9 @@ impl Successors<'_> {
             let (mut tally, mut is_silent) = (Tally::new(&self.plans, thread), true);
             let _ = self.expand_thread(thread, &mut |step, state| {
                 tally.add(stubborn, step.transition, true);
-                is_silent = tally.is_single() && stubborn.is_silent[step.transition];
+                // What comes inside of a section is not known here.
+                let is_whole = is_alone || !compiled.is_in_section(state);
+                is_silent = tally.is_single() && is_whole && stubborn.is_silent[step.transition];
                 if !is_silent {
                     return ControlFlow::Break(());
                 }

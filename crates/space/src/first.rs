@@ -6,8 +6,9 @@ use pdnet_net::Transition;
 
 use crate::layout::word_place;
 use crate::plan::Plans;
+use crate::section::Walk;
 use crate::stubborn::Proviso;
-use crate::successors::Flow;
+use crate::successors::{Flow, Outcome};
 use crate::transition::{Binding, Member, Part, Rule};
 use crate::{State, Step, Stubborn, Successors, ThreadSet};
 
@@ -21,12 +22,13 @@ impl Successors<'_> {
     ) -> ControlFlow<(), bool> {
         self.plans.dirty = ThreadSet::ALL;
         let first = self.plans.independent(&stubborn.places, &self.compiled.layout, &self.current);
-        self.plans.tallies.clear();
-        self.plans.tallies.resize(self.current.threads.len(), Tally::NONE);
         for thread in first.iter() {
             self.expand_tallied(stubborn, thread, visit)?;
             movable.remove(thread);
-            if self.plans.tallies[thread].is_enough(stubborn.proviso) {
+            if self.plans.tallies[thread].is_enough(stubborn.proviso)
+                && self.plans.are_sheltered(ThreadSet::single(thread), self.current.live)
+            {
+                self.chosen = ThreadSet::single(thread);
                 return ControlFlow::Continue(true);
             }
         }
@@ -39,7 +41,10 @@ impl Successors<'_> {
             }
             *movable &= !group;
             let tallies = group.iter().map(|thread| self.plans.tallies[thread]);
-            if tallies.fold(Tally::NONE, Tally::join).is_enough_together(stubborn.proviso) {
+            if tallies.fold(Tally::NONE, Tally::join).is_enough_together(stubborn.proviso)
+                && self.plans.are_sheltered(group, self.current.live)
+            {
+                self.chosen = group;
                 return ControlFlow::Continue(true);
             }
         }
@@ -103,20 +108,39 @@ impl Successors<'_> {
         awaited
     }
 
-    /// Shows the firings of one thread, and keeps what matters for whether they are enough.
-    fn expand_tallied(
+    /// Shows the firings of one thread, and keeps what matters for whether they are enough. Where a step enters an atomic section, the
+    /// states behind the section are shown.
+    pub(crate) fn expand_tallied(
         &mut self,
         stubborn: &Stubborn,
         thread: usize,
         visit: &mut impl FnMut(&Step<'_>, &State) -> Flow,
     ) -> ControlFlow<()> {
+        let compiled = self.compiled;
         let mut tally = Tally::new(&self.plans, thread);
+        let mut walk = self.walk.take().unwrap_or_else(|| Box::new(Walk::new(compiled)));
+        let mut plans = std::mem::replace(&mut self.plans, Plans::new());
+        let mut error = None;
         let flow = self.expand_thread(thread, &mut |step, state| {
-            let flow = visit(step, state);
-            tally.add(stubborn, step.transition, flow.is_later);
-            flow.control
+            if step.outcome == Outcome::Pruned || !compiled.is_in_section(state) {
+                let flow = visit(step, state);
+                tally.add(stubborn, step.transition, flow.is_later);
+                return flow.control;
+            }
+            tally.begin(stubborn, step.transition);
+            let mut show = |state: &State, is_behind: bool| {
+                let flow = visit(step, state);
+                tally.add_end(flow.is_later, is_behind);
+                flow.control
+            };
+            let flow = walk.walk(stubborn, thread, state, &mut plans, &mut show);
+            error = error.or(walk.error());
+            flow
         });
-        self.plans.tallies[thread] = tally;
+        self.error = self.error.or(error);
+        self.walk = Some(walk);
+        self.plans = plans;
+        self.plans.keep(thread, tally);
         flow
     }
 }
@@ -144,9 +168,21 @@ impl Tally {
     }
 
     pub(crate) fn add(&mut self, stubborn: &Stubborn, transition: Transition, is_later: bool) {
+        self.begin(stubborn, transition);
+        self.add_end(is_later, true);
+    }
+
+    /// Adds a step, of which it is not said yet where it leads.
+    fn begin(&mut self, stubborn: &Stubborn, transition: Transition) {
         self.n_steps = self.n_steps.saturating_add(1);
         self.are_first &= stubborn.is_first[transition];
         self.n_waits = self.n_waits.saturating_sub(u32::from(stubborn.is_wait[transition]));
+    }
+
+    /// Adds a state that the step leads to: one from which others can go on, or one inside of an atomic section of which
+    /// it is not known how it goes on.
+    const fn add_end(&mut self, is_later: bool, is_behind: bool) {
+        self.are_first &= is_behind;
         self.some_later |= is_later;
         self.all_later &= is_later;
     }

@@ -87,19 +87,27 @@ impl Forget {
         forget
     }
 
-    /// Forgets what can be forgotten in a state that comes, by some steps, from one in which that was done.
-    pub fn apply(&self, compiled: &Compiled, state: &mut State) {
+    /// Forgets what can be forgotten in a state that comes, by some steps, from one in which that was done. Says whether a value
+    /// was lost by that.
+    pub fn apply(&self, compiled: &Compiled, state: &mut State) -> bool {
         let layout = &compiled.layout;
+        let mut is_lost = false;
+        let mut reset = |words: &mut [i64], initial: &[i64]| {
+            if words != initial {
+                words.copy_from_slice(initial);
+                is_lost = true;
+            }
+        };
         if state.changed_chunks != 0 {
             for words in &self.globals {
-                state.globals[words.clone()].copy_from_slice(&layout.globals[words.clone()]);
+                reset(&mut state.globals[words.clone()], &layout.globals[words.clone()]);
             }
         }
         let n_threads = state.threads.len();
         for thread in state.changed_threads.iter().take_while(|&thread| thread < n_threads) {
             let words = &mut state.threads[thread];
             for range in &self.threads {
-                words[range.clone()].copy_from_slice(&layout.thread_template[range.clone()]);
+                reset(&mut words[range.clone()], &layout.thread_template[range.clone()]);
             }
             let mut base = layout.thread_template.len();
             for _ in 0..words[0] {
@@ -108,12 +116,13 @@ impl Forget {
                     for range in &self.frames[place] {
                         // The first word of a frame is its place.
                         let initial = &layout.frame_template[function][range.start - 1..range.end - 1];
-                        words[base + range.start..base + range.end].copy_from_slice(initial);
+                        reset(&mut words[base + range.start..base + range.end], initial);
                     }
                 }
                 base += layout.frame_words[place] as usize;
             }
         }
+        is_lost
     }
 }
 

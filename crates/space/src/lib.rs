@@ -28,6 +28,8 @@
 //! | `observed` | what a search looks at |
 //! | `stubborn` | in which states the steps of some threads are enough |
 //! | `first` | shows the steps of such threads |
+//! | `section` | atomic sections as one step |
+//! | `sure` | what is sure of queues inside of atomic sections |
 //! | `bits` | sets of small numbers |
 //! | `forget` | values that nobody will look at |
 //! | `symmetry` | threads that could have each other's numbers |
@@ -86,12 +88,14 @@ mod priority;
 mod race;
 mod rows;
 mod schedule;
+mod section;
 mod sequence;
 mod shared;
 mod state;
 mod store;
 mod stubborn;
 mod successors;
+mod sure;
 mod symmetry;
 mod thread_set;
 mod touch;

@@ -3,7 +3,7 @@
 use pdnet_base::{FxHashMap, Idx as _, IndexVec};
 use pdnet_net::{Expr, Net, Place, Scalars, Transition, Var};
 
-use crate::access::{Access, ObjectData, Objects, Use, private_writes};
+use crate::access::{Access, ObjectData, Objects, Side, Use, private_writes};
 use crate::bits::Bits;
 use crate::first::Tally;
 use crate::footprint::Moves;
@@ -68,8 +68,11 @@ impl Places {
         let mut numbers = FxHashMap::default();
         for (transition, moves) in moves.iter_enumerated() {
             let Some(source) = net.transitions[transition].source() else { continue };
-            for access in objects.accesses(transition, moves) {
-                places.add(source, access, &mut numbers);
+            for access in objects.accesses(transition, moves, Side::Future) {
+                places.add_future(source, access, &mut numbers);
+            }
+            for access in objects.accesses(transition, moves, Side::Next) {
+                places.add_next(source, access, &mut numbers);
             }
             places.plans[source].is_start |= is_first[transition];
             places.plans[source].n_waits += u32::from(is_wait[transition]);
@@ -78,35 +81,53 @@ impl Places {
         places
     }
 
-    /// Adds an access to the next steps of a place.
-    fn add(&mut self, place: Place, access: Access, numbers: &mut FxHashMap<Access, usize>) {
-        let object = &self.objects[access.object];
-        let plan = &mut self.plans[place];
-        let known = match &access.element {
+    /// The element of an access, where it is known without the frame; the inner nothing stands for any.
+    fn known_element(&self, access: &Access) -> Option<Option<usize>> {
+        match &access.element {
+            _ if access.when.is_some() => None,
             None => Some(None),
-            Some(Expr::Const(value)) => Some(object.element(*value)),
+            Some(Expr::Const(value)) => Some(self.objects[access.object].element(*value)),
             Some(_) => None,
-        };
-        if let Some(element) = known {
-            object.add(&mut plan.future, element, &[access.of]);
-            if element.is_none() || !access.of.demands() {
-                match element {
-                    None => object.add_all_rivals(&mut plan.rivals, access.of),
-                    Some(_) => object.add(&mut plan.rivals, element, access.of.rivals(true)),
-                }
-                return;
-            }
         }
-        let number = *numbers.entry(access).or_insert_with_key(|access| {
+    }
+
+    fn number(&mut self, access: Access, numbers: &mut FxHashMap<Access, usize>) -> usize {
+        *numbers.entry(access).or_insert_with_key(|access| {
             self.accesses.push(access.clone());
             self.accesses.len() - 1
-        });
-        let plan = &mut self.plans[place];
-        if known.is_none() && !plan.keyed.contains(&number) {
-            plan.keyed.push(number);
+        })
+    }
+
+    /// Adds an access of a next step to what is to come at a place.
+    fn add_future(&mut self, place: Place, access: Access, numbers: &mut FxHashMap<Access, usize>) {
+        if let Some(element) = self.known_element(&access) {
+            let object = &self.objects[access.object];
+            object.add(&mut self.plans[place].future, element, &[access.of]);
+            return;
         }
-        if !plan.next.contains(&number) {
-            plan.next.push(number);
+        let number = self.number(access, numbers);
+        let keyed = &mut self.plans[place].keyed;
+        if !keyed.contains(&number) {
+            keyed.push(number);
+        }
+    }
+
+    /// Adds the rivals of an access to those of the next steps of a place.
+    fn add_next(&mut self, place: Place, access: Access, numbers: &mut FxHashMap<Access, usize>) {
+        let known = self.known_element(&access);
+        let object = &self.objects[access.object];
+        let rivals = &mut self.plans[place].rivals;
+        match known {
+            Some(None) => return object.add_all_rivals(rivals, access.of),
+            Some(element) if !access.of.demands() => {
+                return object.add(rivals, element, access.of.rivals(true));
+            }
+            Some(_) | None => {}
+        }
+        let number = self.number(access, numbers);
+        let next = &mut self.plans[place].next;
+        if !next.contains(&number) {
+            next.push(number);
         }
     }
 
@@ -156,8 +177,8 @@ impl Places {
             for number in keyed[place].iter() {
                 let access = &self.accesses[number];
                 let mut is_final = true;
-                access.element.iter().for_each(|element| {
-                    element.walk(&mut |part| {
+                access.told_by().for_each(|told| {
+                    told.walk(&mut |part| {
                         if let Expr::Cell(cell, _) = part {
                             let position = cells.iter().position(|other| other == cell);
                             is_final &= position.is_some_and(|position| !written[place].contains(position));
@@ -185,8 +206,8 @@ impl Places {
     /// The cells that tell elements.
     fn telling_cells(&self) -> Vec<Place> {
         let mut cells = Vec::new();
-        for element in self.accesses.iter().filter_map(|access| access.element.as_ref()) {
-            element.walk(&mut |part| {
+        for told in self.accesses.iter().flat_map(Access::told_by) {
+            told.walk(&mut |part| {
                 if let Expr::Cell(cell, _) = part
                     && !cells.contains(cell)
                 {
@@ -213,11 +234,11 @@ impl Places {
             plan.n_waits += of_place.n_waits;
             let view = Frame { layout, thread, words, base };
             for &number in &of_place.keyed {
-                let (object, element, of) = self.resolve(number, &view);
+                let Some((object, element, of)) = self.resolve(number, &view) else { continue };
                 object.add(&mut plan.future, element, &[of]);
             }
             for &number in &of_place.next {
-                let (object, element, of) = self.resolve(number, &view);
+                let Some((object, element, of)) = self.resolve(number, &view) else { continue };
                 match element {
                     None => object.add_all_rivals(&mut plan.known, of),
                     Some(_) if !of.demands() => object.add(&mut plan.known, element, of.rivals(true)),
@@ -228,12 +249,15 @@ impl Places {
         }
     }
 
-    /// The element of an access by a frame; nothing where there is no such element.
-    fn resolve(&self, number: usize, view: &Frame<'_>) -> (&ObjectData, Option<usize>, Use) {
+    /// An access by a frame, if there is one, with its element; the inner nothing stands for none that there is, or any.
+    fn resolve(&self, number: usize, view: &Frame<'_>) -> Option<(&ObjectData, Option<usize>, Use)> {
         let access = &self.accesses[number];
+        if access.when.as_ref().is_some_and(|when| when.eval(view) == 0) {
+            return None;
+        }
         let object = &self.objects[access.object];
         let element = access.element.as_ref().and_then(|element| object.element(element.eval(view)));
-        (object, element, access.of)
+        Some((object, element, access.of))
     }
 }
 
@@ -279,7 +303,7 @@ impl Scalars for Frame<'_> {
 }
 
 /// What a thread can do.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Plan {
     /// The uses from now on.
     future: Bits,
@@ -295,6 +319,43 @@ struct Plan {
     is_start: bool,
     /// How many of the next transitions wait for the end of a thread.
     n_waits: u32,
+    /// The rivals of steps inside of atomic sections that next steps enter, as far as these were walked through.
+    inside: Bits,
+    /// Threads that hold what such a step waits for.
+    inside_holders: ThreadSet,
+}
+
+impl Plan {
+    const NONE: Self = Self {
+        future: Bits::NONE,
+        known: Bits::NONE,
+        looks: Vec::new(),
+        rivals: Bits::NONE,
+        holders: ThreadSet::NONE,
+        is_start: false,
+        n_waits: 0,
+        inside: Bits::NONE,
+        inside_holders: ThreadSet::NONE,
+    };
+
+    /// Looks at what the next steps of a thread demand in a state.
+    fn look(&mut self, places: &Places, state: &State, thread: usize) {
+        let Self { known, looks, rivals, holders, .. } = self;
+        rivals.copy_from(known);
+        *holders = ThreadSet::NONE;
+        for &(object, element, of) in &*looks {
+            let object = &places.objects[object];
+            let (is_met, holder) = object.look(&state.globals, element, of, thread);
+            object.add(rivals, Some(element), of.rivals(is_met));
+            let Some(holder) = holder else { continue };
+            let holder = ThreadSet::of_number(holder) & state.live;
+            *holders |= holder & !ThreadSet::single(thread);
+            if holder.is_empty() {
+                // Somebody with that number may still come.
+                object.add(rivals, Some(element), &[Use::Unlock, Use::Turn]);
+            }
+        }
+    }
 }
 
 /// The plans of all threads of a state.
@@ -313,12 +374,22 @@ pub(crate) struct Plans {
     pub(crate) tallies: Vec<Tally>,
     once: Bits,
     twice: Bits,
+    /// For states inside of atomic sections.
+    inner: Plan,
 }
 
 impl Plans {
     /// How many next transitions of the thread wait for the end of a thread.
     pub(crate) fn n_waits(&self, thread: usize) -> u32 {
         self.of_thread.get(thread).map_or(0, |plan| plan.n_waits)
+    }
+
+    /// Keeps what was found of a thread.
+    pub(crate) fn keep(&mut self, thread: usize, tally: Tally) {
+        if self.tallies.len() <= thread {
+            self.tallies.resize(thread + 1, Tally::NONE);
+        }
+        self.tallies[thread] = tally;
     }
 
     pub(crate) const fn new() -> Self {
@@ -331,13 +402,14 @@ impl Plans {
             tallies: Vec::new(),
             once: Bits::NONE,
             twice: Bits::NONE,
+            inner: Plan::NONE,
         }
     }
 
     /// Looks again at those threads that may differ from the state for which the plans were made, and at what all of
     /// them wait for in this one.
     fn update(&mut self, places: &Places, layout: &Layout, state: &State) {
-        self.of_thread.resize_with(state.threads.len(), Plan::default);
+        self.of_thread.resize(state.threads.len(), Plan::NONE);
         // Beyond those that ever lived there is nothing to look at.
         let n_threads = state.n_threads;
         let dirty = std::mem::take(&mut self.dirty);
@@ -345,27 +417,50 @@ impl Plans {
             places.plan(layout, (thread, &state.threads[thread]), &mut self.of_thread[thread]);
         }
         for thread in state.live.iter() {
-            let Plan { known, looks, rivals, holders, .. } = &mut self.of_thread[thread];
-            rivals.copy_from(known);
-            *holders = ThreadSet::NONE;
-            for &(object, element, of) in &*looks {
-                let object = &places.objects[object];
-                let (is_met, holder) = object.look(&state.globals, element, of, thread);
-                object.add(rivals, Some(element), of.rivals(is_met));
-                let Some(holder) = holder else { continue };
-                let holder = ThreadSet::of_number(holder) & state.live;
-                *holders |= holder & !ThreadSet::single(thread);
-                if holder.is_empty() {
-                    // Somebody with that number may still come.
-                    object.add(rivals, Some(element), &[Use::Unlock, Use::Turn]);
-                }
-            }
+            let plan = &mut self.of_thread[thread];
+            plan.look(places, state, thread);
+            plan.inside.resize(places.n_bits);
+            plan.inside_holders = ThreadSet::NONE;
         }
+    }
+
+    /// Adds what a thread could do next in a state inside of an atomic section that a next step of it enters. False where it
+    /// might wait there for the end of a thread.
+    pub(crate) fn add_inside(
+        &mut self,
+        places: &Places,
+        layout: &Layout,
+        state: &State,
+        thread: usize,
+    ) -> bool {
+        let inner = &mut self.inner;
+        places.plan(layout, (thread, &state.threads[thread]), inner);
+        inner.rivals.resize(places.n_bits);
+        inner.look(places, state, thread);
+        // Nobody asks where no thread was looked at before.
+        if let Some(plan) = self.of_thread.get_mut(thread) {
+            plan.inside.add(&inner.rivals);
+            plan.inside_holders |= inner.holders;
+        }
+        inner.n_waits == 0
+    }
+
+    /// Whether nobody outside of a set of threads can come between the steps of its members inside of atomic sections.
+    pub(crate) fn are_sheltered(&self, members: ThreadSet, live: ThreadSet) -> bool {
+        let mut others = (live & !members).iter();
+        let holders = members.iter().fold(ThreadSet::NONE, |set, at| set | self.of_thread[at].inside_holders);
+        (holders & !members).is_empty()
+            && others.all(|other| {
+                let future = &self.of_thread[other].future;
+                members.iter().all(|member| !self.of_thread[member].inside.meets(future))
+            })
     }
 
     /// The threads that no other one can come between, as a set.
     pub(crate) fn independent(&mut self, places: &Places, layout: &Layout, state: &State) -> ThreadSet {
         self.update(places, layout, state);
+        self.tallies.clear();
+        self.tallies.resize(state.threads.len(), Tally::NONE);
         let Self { of_thread, once, twice, .. } = self;
         once.resize(places.n_bits);
         twice.resize(places.n_bits);

@@ -1,7 +1,7 @@
 //! Stubborn sets: in which states the steps of some threads are enough.
 
 use pdnet_base::IndexVec;
-use pdnet_net::{ArcData, Effect, Net, Place, Transition, TransitionData};
+use pdnet_net::{Effect, Net, Place, Transition, TransitionData};
 
 use crate::Compiled;
 use crate::access::Objects;
@@ -32,8 +32,12 @@ pub enum Proviso {
 ///    are rivals of a receive; and where a lock is held, only its holder is one, who must then be a member;
 /// 2. (not empty) some step of a member is enabled, and a thread for whose end a member waits has ended or is a member;
 /// 3. (visibility) the enabled steps of members have no effect but that of their arcs ([`Effect::None`]) or the end of
-///    the thread, change nothing that the search observes, and do not enter or leave an atomic section;
+///    the thread, and change nothing that the search observes;
 /// 4. (cycles) the states that they lead to are later, as [`Proviso`] says.
+///
+/// A step that enters an atomic section is taken together with all that its thread does until it leaves the section or loses it
+/// (`Walk`): such a *whole step* has all these steps, and 1 to 4 speak of all of them, enabled or not in the states inside. It must be known to
+/// end.
 ///
 /// One thread is tried first, then the smallest set.
 ///
@@ -73,6 +77,18 @@ pub enum Proviso {
 /// with an explored step, fires the same transitions, and passes through the same values of what is observed,
 /// repetitions aside (3); the rest of it starts in the next state, where the argument is repeated.
 ///
+/// *Atomic sections.* In s nobody is in a section, or there is no choice. While somebody is in one nobody else moves, so that σ
+/// is a sequence of whole steps, of which the last may lack its end, or have none. All that was said of steps is so of whole steps: they are taken in s
+/// as they are after others, since in no state inside do others make a difference, by 1 for each step there; they
+/// commute with the whole steps of others, since each of their steps does; and a whole step α that ends can be put in front of σ, also where
+/// σ then stays in a section forever. (One that does not end could not be: so the walk must have come to all its ends.) A target of σ inside of a section of a member would be a
+/// step that is watched or has an effect, or a change of what is observed, and is excluded by 3. That a whole step leaves the cell of the section
+/// as it was is why entering one is no use of it.
+/// Where a rendezvous hands the section over, two threads move, and the walk stops. Inner states that are walked through need not be kept: they have
+/// successors, and look as these do.
+/// So it is for formulas that do not look at states inside ([`pdnet_net::Net::atomic`] is then no part of what is observed): both runs
+/// have the same states outside of sections, repetitions aside.
+///
 /// A step of σ must be put off only finitely often. *Finite runs, some later:* take as α a step to a state with a larger
 /// number. Then σ, if it has a step of a member, becomes shorter, or it stays as it is and begins in a state with a larger number;
 /// there are finitely many states, and in the one with the largest number all steps are explored. Numbers do not change, and
@@ -103,7 +119,9 @@ pub enum Proviso {
 /// unless sections are lost. Steps that are not late do not depend on which others are enabled.
 ///
 /// *Sections that are lost.* Whether a thread in its section loses it depends on whether it has an enabled step. That α enables
-/// one must not let the thread stay. So inside of sections that can be lost, too, every use counts as a read or a write.
+/// one must not let the thread stay. So what threads outside of T may still use inside of sections that can be lost counts as read or
+/// written, too, unless what the step demands is sure to be so when the thread comes there (`Sure`). Of the steps of members themselves
+/// all is said by the rivals of their uses, whether a section is lost by them or not.
 ///
 /// What is preserved, therefore:
 /// - *transitions that can fire*, those without successor among them (a failed assertion, undefined behaviour,
@@ -122,6 +140,8 @@ pub struct Stubborn {
     pub(crate) is_wait: IndexVec<Transition, bool>,
     /// The transition fulfils 3.
     pub(crate) is_first: IndexVec<Transition, bool>,
+    /// The transition fulfils 3, and need not be seen.
+    pub(crate) is_inner: IndexVec<Transition, bool>,
     /// The state before the transition need not be kept where it is the only step.
     pub(crate) is_silent: IndexVec<Transition, bool>,
     pub(crate) proviso: Proviso,
@@ -160,12 +180,16 @@ impl Stubborn {
         let per_transition = |holds: &dyn Fn(Transition, &TransitionData) -> bool| {
             net.transitions.iter_enumerated().map(|(transition, data)| holds(transition, data)).collect()
         };
-        let is_first = per_transition(&|at, data| is_quiet[at] && !changes_section(net, data));
+        let is_first = per_transition(&|at, _| is_quiet[at]);
+        let is_inner = per_transition(&|at, data| {
+            let is_plain = data.action.effect() == Effect::None;
+            is_plain && is_quiet[at] && !observed.transitions.contains(&at)
+        });
         let is_silent =
             per_transition(&|at, _| is_quiet[at] && !closes[at] && !observed.transitions.contains(&at));
         let is_wait = per_transition(&|_, data| objects.ends_are_final && waits(net, data));
         let places = Places::new(net, &objects, &all_moves, (&is_first, &is_wait));
-        Some(Self { places, is_wait, is_first, is_silent, proviso })
+        Some(Self { places, is_wait, is_first, is_inner, is_silent, proviso })
     }
 }
 
@@ -192,9 +216,4 @@ fn silent_cycles(
 fn goes_by_arcs(net: &Net) -> bool {
     let has_late = net.transitions.iter().any(|data| data.late);
     net.indivisible.is_none() && !(has_late && net.atomic.is_some() && !net.atomic_yields)
-}
-
-/// Whether the transition enters or leaves an atomic section, which decides who may move.
-fn changes_section(net: &Net, data: &TransitionData) -> bool {
-    data.arcs.iter().any(|arc| matches!(arc, ArcData::Write { place, .. } if Some(*place) == net.atomic))
 }

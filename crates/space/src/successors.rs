@@ -10,6 +10,7 @@ use crate::layout::{Cells, Home, Layout, word_place};
 use crate::memo::{Memo, Trail};
 use crate::parts::Row;
 use crate::plan::Plans;
+use crate::section::Walk;
 use crate::sequence::Sequence;
 use crate::transition::{Binding, Key, Member, Part, Prefix, Rule};
 use crate::{Compiled, State, Stubborn, ThreadSet, Unsupported};
@@ -93,9 +94,13 @@ pub struct Successors<'c> {
     pub(crate) has_shown: bool,
     /// The steps of some threads were left out of the last expansion.
     pub(crate) is_partial: bool,
+    /// Those whose steps were enough then.
+    pub(crate) chosen: ThreadSet,
     /// For what comes at once after a step.
     pub(crate) inner: Option<Box<Self>>,
     pub(crate) sequence: Sequence,
+    /// For what comes inside of atomic sections.
+    pub(crate) walk: Option<Box<Walk<'c>>>,
     /// What was touched, for those who remember steps.
     pub(crate) touched: Trail,
     pub(crate) memo: Memo,
@@ -124,8 +129,10 @@ impl<'c> Successors<'c> {
             ahead: None,
             has_shown: false,
             is_partial: false,
+            chosen: ThreadSet::NONE,
             inner: None,
             sequence: Sequence::default(),
+            walk: None,
             touched: Trail::default(),
             memo: Memo::default(),
             row: Row::default(),
@@ -145,6 +152,13 @@ impl<'c> Successors<'c> {
     #[must_use]
     pub const fn is_partial(&self) -> bool {
         self.is_partial
+    }
+
+    /// The threads whose steps were enough in the last expansion, where those of some were. Steps of others may have been shown
+    /// before that was known.
+    #[must_use]
+    pub fn chosen(&self) -> Option<ThreadSet> {
+        self.is_partial.then_some(self.chosen)
     }
 
     /// The state to be expanded, to be loaded from a store.
@@ -211,12 +225,16 @@ impl<'c> Successors<'c> {
     ) -> ControlFlow<()> {
         let mut movable = self.movable();
         let all = movable;
-        if let Some(stubborn) = stubborn
-            && movable.len() > 1
-            && self.expand_first(stubborn, &mut movable, visit)?
-        {
-            self.is_partial = true;
-            return ControlFlow::Continue(());
+        if let Some(stubborn) = stubborn {
+            if self.movable().len() > 1 && self.expand_first(stubborn, &mut movable, visit)? {
+                self.is_partial = true;
+                return ControlFlow::Continue(());
+            }
+            if self.compiled.layout.atomic.is_some() {
+                while let Some(thread) = movable.pop() {
+                    self.expand_tallied(stubborn, thread, visit)?;
+                }
+            }
         }
         let visit = &mut |step: &Step<'_>, state: &State| visit(step, state).control;
         self.expand_threads(movable, visit)?;

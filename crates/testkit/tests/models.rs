@@ -485,6 +485,180 @@ const STUBBORN_TRAPS: &[(&str, &str, &str)] = &[
         active proctype s() provided (p@L) { byte j; j = 1; j = 2; x = j }",
         "[] (x != 2)",
     ),
+    (
+        "a message that comes early must not keep a section from being lost",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte k; atomic { x = 1; q?k; x = 2 } }
+        active proctype s() { q!1 }
+        active proctype t() { assert(x != 1) }",
+        "[] (x != 1)",
+    ),
+    (
+        "nor room that is made early",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { q!0; atomic { x = 1; q!1; x = 2 } }
+        active proctype s() { byte k; q?k }
+        active proctype t() { assert(x != 1) }",
+        "[] (x != 1)",
+    ),
+    (
+        "a message that was there before the section was lost",
+        "chan q = [1] of { byte }; byte x, y;
+        active proctype p() { byte k; atomic { nempty(q) -> (x == 1) -> y = 1; q?k; y = 2 } }
+        active proctype r() { byte k; q?k; x = 1 }
+        active proctype s() { q!1; q!2 }
+        active proctype t() { assert(y != 1) }",
+        "[] (y != 1)",
+    ),
+    (
+        "a message that the section itself takes out",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { byte k; atomic { nempty(q) -> q?k; x = 1; q?k; x = 2 } }
+        active proctype s() { q!1; q!2 }
+        active proctype t() { assert(x != 1) }",
+        "[] (x != 1)",
+    ),
+    (
+        "a message of another channel, named by a variable that was changed",
+        "chan q[2] = [1] of { byte }; byte x;
+        active proctype p() { chan c; byte k; c = q[0]; atomic { nempty(c) -> c = q[1]; x = 1; c?k; x = 2 } }
+        active proctype s() { q[0]!1; q[1]!2 }
+        active proctype t() { assert(x != 1) }",
+        "[] (x != 1)",
+    ),
+    (
+        "a section without end hides nobody",
+        "byte x;
+        active proctype p() { byte k; k = 1; atomic { k = 2; do :: k == 2 -> k = 3 :: k == 3 -> k = 2 od } }
+        active proctype s() { byte j; j = 1; x = 1; assert(x == 0) }",
+        "<> (x == 1)",
+    ),
+    (
+        "nor does one that goes round through sections",
+        "byte x;
+        active proctype p() { byte k; do :: atomic { k = 1; k = 2; k = 3 } od }
+        active proctype s() { byte j; j = 1; x = 1; assert(x == 0) }",
+        "<> (x == 1)",
+    ),
+    (
+        "and two of them",
+        "byte x;
+        active [2] proctype p() { byte k; do :: atomic { k = 1; k = 2 } :: atomic { k = 3; k = 4 } od }
+        active proctype s() { byte j; do :: j < 3 -> j++ :: else -> break od; x = 1; assert(x == 0) }",
+        "<> (x == 1)",
+    ),
+    (
+        "a section that reads deep inside what another one writes",
+        "byte x;
+        active proctype p() { byte k; atomic { k = 1; k = 2; k = x; assert(k == 0) } }
+        active proctype s() { byte j; j = 1; x = 1 }",
+        "[] (x == 0)",
+    ),
+    (
+        "a section that writes deep inside what another one reads",
+        "byte x;
+        active proctype p() { byte k; atomic { k = 1; k = 2; x = 1 } }
+        active proctype s() { byte j; j = x; assert(j == 1) }",
+        "[] (x == 0)",
+    ),
+    (
+        "only on one of two ways through a section",
+        "byte x;
+        active proctype p() { byte k; atomic { k = 1; if :: k = 2 :: k = 3; x = 1 fi; k = 4 } }
+        active proctype s() { byte j; j = x; assert(j == 0) }",
+        "[] (x == 0)",
+    ),
+    (
+        "a step inside that waits for another thread",
+        "byte x, y;
+        active proctype p() { byte k; atomic { k = 1; (x == 1); k = 2; y = 1 } }
+        active proctype s() { byte j; j = 1; x = 1; x = 2 }
+        active proctype t() { assert(y == 0 || x == 2) }",
+        "[] (y == 0 || x == 2)",
+    ),
+    (
+        "sections that the formula sees the ends of",
+        "byte x, y;
+        active proctype p() { byte k; atomic { k = 1; x = 1 }; atomic { k = 2; x = 2 } }
+        active proctype s() { byte j; atomic { j = 1; y = 1 }; atomic { j = 2; y = 2 } }",
+        "[] (x == 1 -> y != 1)",
+    ),
+    (
+        "and in which order they come",
+        "byte x, y;
+        active proctype p() { byte k; atomic { k = 1; x = 1 } }
+        active proctype s() { byte j; atomic { j = 1; y = 1 } }",
+        "<> (x == 1 && y == 0)",
+    ),
+    (
+        "a formula does not see what is undone inside",
+        "byte x, y;
+        active proctype p() { byte k; atomic { x = 1; k = 1; x = 0 }; k = 2; y = 1 }
+        active proctype s() { byte j; atomic { j = 1; j = 2 }; j = 3 }",
+        "[] (x == 0) && <> (y == 1)",
+    ),
+    (
+        "a section that is never left, and a formula about those outside",
+        "byte x;
+        active proctype p() { byte k; do :: atomic { k = 1; do :: k == 1 -> k = 2 :: k == 2 -> k = 1 :: break od } od }
+        active proctype s() { byte j; j = 1; x = 1 }",
+        "<> (x == 1)",
+    ),
+    (
+        "a long section",
+        "byte x;
+        active proctype p() { byte k; atomic { do :: k < 100 -> k++ :: else -> break od; x = 1 } }
+        active proctype s() { byte j; j = 1; assert(x == 1) }",
+        "[] (x == 0)",
+    ),
+    (
+        "a section that goes over to a partner",
+        "chan r = [0] of { byte }; byte x;
+        active proctype p() { byte k; atomic { k = 1; r!1; x = 1 } }
+        active proctype s() { byte j; atomic { r?j; j = 2; x = 2 } }
+        active proctype t() { assert(x != 2) }",
+        "[] (x != 1)",
+    ),
+    (
+        "a section that starts a process",
+        "byte x;
+        proctype c() { x = 1 }
+        active proctype p() { byte k; atomic { k = 1; run c(); k = 2 } }
+        active proctype s() { byte j; j = x; assert(j == 0 || _nr_pr < 3) }",
+        "[] (x == 0)",
+    ),
+    (
+        "who asks for room and who takes it",
+        "chan q = [1] of { byte }; byte x;
+        active proctype p() { nfull(q); x = 1; assert(len(q) == 0) }
+        active proctype s() { byte j; j = 1; q!1 }",
+        "[] (x == 0)",
+    ),
+    (
+        "who asks for a message and who takes it",
+        "chan q = [2] of { byte }; byte x;
+        active proctype p() { q!1; if :: nempty(q) -> x = 1 :: empty(q) -> x = 2 fi }
+        active proctype s() { byte j; q?j }",
+        "[] (x != 2)",
+    ),
+    (
+        "a poll of the first message, behind which others come, and before which one goes",
+        "chan q = [2] of { byte }; byte x;
+        active proctype p() { q!1; q!2 }
+        active proctype s() { byte j; q?1 }
+        active proctype t() { if :: q?[2] -> x = 1 :: q?[1] -> x = 2 fi }",
+        "[] (x != 1)",
+    ),
+    (
+        "what a trace sees, by a channel that is named later",
+        "chan q[2] = [1] of { byte }; byte x;
+        trace { do :: q[0]!1; q[0]!2 od }
+        proctype p(chan c) { c!1; c!2 }
+        proctype s(chan c) { byte k; c!1; k = 1; c = q[0]; c!2 }
+        active proctype r() { byte k; do :: q[0]?k :: q[1]?k od }
+        init { atomic { run p(q[0]); run s(q[1]) } }",
+        "[] (x == 0)",
+    ),
 ];
 
 #[test]

@@ -59,8 +59,9 @@ impl Findings {
     }
 
     pub(crate) fn put(&self, record: &mut Vec<u8>) {
-        let Counts { expanded, transitions, inside, partial } = self.counts;
-        [expanded, transitions, inside, partial].into_iter().for_each(|number| put(number, record));
+        let Counts { expanded, transitions, inside, partial, forgotten, exchanged } = self.counts;
+        let counts = [expanded, transitions, inside, partial, forgotten, exchanged];
+        counts.into_iter().for_each(|number| put(number, record));
         put_transitions(&self.notes, record);
         put_transitions(self.cut.as_slice(), record);
         put_transitions(&self.fired, record);
@@ -78,6 +79,8 @@ impl Findings {
             transitions: take(rest)?,
             inside: take(rest)?,
             partial: take(rest)?,
+            forgotten: take(rest)?,
+            exchanged: take(rest)?,
         };
         let notes = take_transitions(net, rest)?;
         let cut = take_transitions(net, rest)?.first().copied();

@@ -242,7 +242,9 @@ impl Step<'_, '_> {
                     if size > 1 { int_op(NetOp::Eq, access.instance.clone(), at) } else { NetExpr::TRUE };
                 let is_it = NetExpr::both(access.condition(), is_it);
                 watched = NetExpr::either(watched, is_it.clone());
-                let state = self.load(events.place, Vec::new(), None);
+                // Who uses another channel does not look at the trace, so that nobody has to wait for it.
+                let when = (is_it != NetExpr::TRUE).then(|| is_it.clone());
+                let state = self.load(events.place, Vec::new(), when);
                 let from = NetExpr::equal(state, NetExpr::Const(edge.from));
                 let mut fits = NetExpr::both(is_it, from);
                 for &(number, wanted) in &edge.fields {
