@@ -65,7 +65,7 @@ pub use flow::{Flow, FlowStep};
 pub use frames::conjuncts;
 pub use hang::Hangs;
 pub use impossible::{impossible, most_threads, private_bounds};
-pub use inputs::{SplitLimits, split_inputs};
+pub use inputs::{SplitLimits, split_inputs, split_inputs_again};
 pub use int::IntType;
 pub use interp::{Fired, Firing, INDIVISIBLE_STEPS, Interpreter, Marking, Successor, Token};
 pub use loops::{Ending, LoopData, Loops};
