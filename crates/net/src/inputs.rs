@@ -149,8 +149,14 @@ pub fn split_inputs(net: &mut Net, atoms: &[Expr], limits: SplitLimits) {
 /// whose domain is exact has all the values that matter, and counts here as one with just these values. One with a
 /// sample counts as one with all values that the sample stands for; the smaller net with all of them gives the
 /// answers of the larger net with all of them.
+///
+/// Where no input is a sample, nothing is changed.
 pub fn split_inputs_again(net: &mut Net, atoms: &[Expr], limits: SplitLimits) {
-    split(net, atoms, limits, Choose::Old);
+    let mut choices =
+        net.transitions.iter().flat_map(|data| &data.vars).filter_map(|var| var.choice.as_ref());
+    if choices.any(|domain| !domain.exact) {
+        split(net, atoms, limits, Choose::Old);
+    }
 }
 
 /// Which values may become representatives.

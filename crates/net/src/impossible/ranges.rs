@@ -219,13 +219,15 @@ impl<'a> Analysis<'a> {
             let flow = self.flow;
             let mut changed: Vec<Place> = Vec::new();
             for step in &flow.steps[self.order[rank]] {
-                for (place, state) in self.after(step.transition) {
+                let data = &self.net.transitions[step.transition];
+                let cases = self.cases(data);
+                for (place, state) in self.after(data, &cases) {
                     if self.join(place, state) {
                         changed.push(place);
                         changed.extend(&self.waiting[place]);
                     }
                 }
-                for (cell, values) in self.writes(&self.net.transitions[step.transition]) {
+                for (cell, values) in self.writes(data, &cases) {
                     if self.add(cell, &values) {
                         changed.extend(&self.readers[cell]);
                     }
@@ -240,14 +242,14 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// What a step may write, whoever's the cells are.
-    fn writes(&self, data: &TransitionData) -> Vec<(Place, Values)> {
+    /// What a step may write in the cases in which it can happen, whoever's the cells are.
+    fn writes(&self, data: &TransitionData, cases: &[Ranges]) -> Vec<(Place, Values)> {
         let mut found: Vec<(Place, Values)> = Vec::new();
-        for case in self.cases(data) {
+        for case in cases {
             for arc in &data.arcs {
                 let ArcData::Write { place, value, when, .. } = arc else { continue };
-                if when.as_ref().and_then(|when| range_of(when, &case).truth()) != Some(false) {
-                    let range = range_of(value, &case).converted(type_of(self.net, *place));
+                if when.as_ref().and_then(|when| range_of(when, case).truth()) != Some(false) {
+                    let range = range_of(value, case).converted(type_of(self.net, *place));
                     found.push((*place, Values::new(range)));
                 }
             }
@@ -305,7 +307,9 @@ impl<'a> Analysis<'a> {
             let place = self.order[rank];
             let mut new = self.has_initial(place).then(State::default);
             for &transition in &self.incoming[place] {
-                for (_, state) in self.after(transition).into_iter().filter(|(to, _)| *to == place) {
+                let data = &self.net.transitions[transition];
+                let after = self.after(data, &self.cases(data));
+                for (_, state) in after.into_iter().filter(|(to, _)| *to == place) {
                     match &mut new {
                         None => new = Some(state),
                         Some(new) => drop(new.join(&state, None)),
@@ -317,7 +321,7 @@ impl<'a> Analysis<'a> {
         let mut shared: IndexVec<Place, Option<Values>> =
             self.net.places.indices().map(|place| initial(self.net, place)).collect();
         for data in &self.net.transitions {
-            for (cell, values) in self.writes(data) {
+            for (cell, values) in self.writes(data, &self.cases(data)) {
                 if let Some(known) = &mut shared[cell] {
                     *known = known.or(&values);
                 }
@@ -326,12 +330,10 @@ impl<'a> Analysis<'a> {
         self.shared = shared;
     }
 
-    /// What is known after a step: at each place where it puts a frame.
-    fn after(&self, transition: Transition) -> Vec<(Place, State)> {
-        let data = &self.net.transitions[transition];
+    /// What is known after a step, in the cases in which it can happen: at each place where it puts a frame.
+    fn after(&self, data: &TransitionData, cases: &[Ranges]) -> Vec<(Place, State)> {
         let mut found: Vec<(Place, State)> = Vec::new();
         let Some(before) = data.source().and_then(|source| self.known[source].as_ref()) else { return found };
-        let cases = self.cases(data);
         if cases.is_empty() {
             return found;
         }
@@ -341,7 +343,7 @@ impl<'a> Analysis<'a> {
                 Put::New(place, key) => (place, Some(key), false),
             };
             let mut all: Option<State> = None;
-            for values in &cases {
+            for values in cases {
                 let mut state = if own { self.read(data, before, values) } else { State::default() };
                 self.write(data, key, values, &mut state);
                 match &mut all {
