@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `index.rs` | the list of tasks, `index.tsv` |
 //! | `tasks.rs` | task definitions of SV-COMP |
+//! | `skip.rs` | tasks that are left out, with the reason |
 //! | `models.rs` | what tasks about Promela models ask for |
 //! | `run.rs` | starts pdnet on each task, several at a time |
 //! | `process.rs` | other programs, with a limit of time |
@@ -30,6 +31,7 @@ mod models;
 mod process;
 mod results;
 mod run;
+mod skip;
 mod states;
 mod summary;
 mod tasks;
@@ -57,6 +59,12 @@ pub(crate) struct CorpusArgs {
     /// Only tasks whose file or property contains this text.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
+    /// Leave out the tasks that this file lists, and show them with their reasons.
+    ///
+    /// In each line kind, file and reason, separated by tabs; lines that begin with # say nothing. For tasks whose
+    /// expected answer is known to be wrong: the reason should show why.
+    #[arg(long, value_name = "FILE")]
+    skip: Option<PathBuf>,
     /// Seconds for one task.
     #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
@@ -99,6 +107,14 @@ pub(crate) fn corpus(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
         }
         (Path::new(""), found)
     };
+    let skips = match &args.skip {
+        None => Vec::new(),
+        Some(path) => {
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            skip::parse(&text).with_context(|| format!("in {}", path.display()))?
+        }
+    };
     let wanted = |task: &index::Task| {
         (args.kind.is_empty() || args.kind.contains(&task.kind))
             && args
@@ -106,7 +122,9 @@ pub(crate) fn corpus(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
                 .as_ref()
                 .is_none_or(|text| task.file.contains(text) || task.property.contains(text))
     };
-    let tasks: Vec<_> = tasks.into_iter().filter(wanted).collect();
+    let is_skipped = |skip: &&skip::Skip| tasks.iter().any(|task| skip.names(task) && wanted(task));
+    let skipped: Vec<skip::Skip> = skips.iter().filter(is_skipped).cloned().collect();
+    let tasks: Vec<_> = skip::split(tasks, &skips)?.into_iter().filter(wanted).collect();
     ensure!(!tasks.is_empty(), "no task is left");
     for task in &tasks {
         let file = folder.join(&task.file);
@@ -136,7 +154,7 @@ pub(crate) fn corpus(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
         let json = results::to_json(&results, args.timeout, &args.memory, &args.extra);
         std::fs::write(path, json).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    print!("{}", summary::render(&results, start.elapsed()));
+    print!("{}{}", summary::render(&results, start.elapsed()), skip::render(&skipped));
     if args.states {
         print!("{}", states::render(&states::count_states(&runner, &tasks)?));
     }

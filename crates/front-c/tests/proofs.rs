@@ -1,5 +1,5 @@
 //! What is proven of programs without running them: which loops end, and after how many rounds; and which steps
-//! can never happen.
+//! can never happen; and which memory several threads may race for.
 
 #[allow(dead_code, reason = "programs are not run here")]
 mod runs;
@@ -105,16 +105,17 @@ const LOOPS: &[(&str, &str)] = &[
     ("for (int i = 0; i < 3; i++) { for (int j = 0; j < i; j++) g++; while (g) h++; }", "no 2147483647 no"),
     (
         "for (int i = 0; i < 3; i++) { for (int j = 0; j < 4; j++) { if (g) break; } do { h--; } while (h > 0 && i > 5); }",
-        "no 4 no",
+        "3 4 ends",
     ),
     ("int i = 0; again: if (i < 3) { i++; goto again; }", "3"),
     (
         "for (int i = 0; i < 3; i++) { switch (g) { case 1: continue; case 2: h = 1; break; default: h = 2; } }",
         "3",
     ),
+    ("while (g < 10) g++;", "ends"),
+    ("static int i; for (i = 0; i < 10; i++) g++;", "10"),
     // The counter is not counted, or not always, or not in one direction.
     ("while (1) g++;", "no"),
-    ("while (g < 10) g++;", "no"),
     ("for (int i = 0; i < 10; ) { if (g) i++; }", "no"),
     ("int i = 0; while (i < 10) { if (g) continue; i++; }", "no"),
     ("for (int i = 0; i < 10; i++) { if (g) i--; }", "no"),
@@ -143,7 +144,6 @@ const LOOPS: &[(&str, &str)] = &[
     ("for (size_t i = 5; (long)i < 10; i++) g++;", "no"),
     // Others write the counter.
     ("int *p; int i; p = &i; for (i = 0; i < 10; i++) *p = 0;", "no"),
-    ("static int i; for (i = 0; i < 10; i++) g++;", "no"),
     ("for (int i = 0; i < 10; i++) { for (int j = 0; j < 3; j++) i--; }", "no 3"),
     ("for (int i = 0; i < 10; ) { for (int j = 0; j < 3; j++) i++; }", "no 3"),
     // There is another way into the loop, or around its test.
@@ -180,6 +180,23 @@ const PROGRAMS: &[(&str, &str)] = &[
         "5",
     ),
     ("int main(void) { for (int i = 0; i < 2; i++) while (pthread_mutex_trylock(&m)) ; return 0; }", "no no"),
+    // Global variables that only `main` writes count like its locals.
+    ("int main(void) { for (g = 0; g < 10; g++) h++; return 0; }", "10"),
+    ("int main(void) { for (g = 0; g < h; g++) a[0]++; return 0; }", "2147483647"),
+    ("int n; int main(void) { n = __VERIFIER_nondet_int(); while (n--) h++; return 0; }", "ends"),
+    (
+        "void *w(void *p) { h = g; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); for (g = 0; g < 10; g++) a[0]++; return 0; }",
+        "no",
+    ),
+    (
+        "void *w(void *p) { g = 0; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); for (g = 0; g < 10; g++) a[0]++; return 0; }",
+        "no",
+    ),
+    ("void f(void) { g = 0; } int main(void) { for (g = 0; g < 10; g++) f(); return 0; }", "no"),
+    ("int main(void) { int *p = &g; for (g = 0; g < 10; g++) *p = 0; return 0; }", "no"),
+    ("int main(void) { for (g = 0; g < 10; g++) if (h) main(); return 0; }", "no"),
+    ("void f(void) { for (g = 0; g < 10; g++) h++; } int main(void) { f(); return 0; }", "no"),
+    ("int n; int main(void) { while (n <= h) n++; h = 1; return 0; }", "no"),
 ];
 
 #[test]
@@ -242,6 +259,160 @@ fn faults_that_bounds_rule_out() {
     let program =
         |body: &str| format!("int main(void) {{ g = __VERIFIER_nondet_int(); h = g; {body} return 0; }}");
     compare(RANGES.iter().map(|(body, expected)| (program(body), *expected)), possible);
+}
+
+/// Programs with variables that several functions and threads write, and the faults that they may run into.
+const SHARED: &[(&str, &str)] = &[
+    (
+        "int k, n; void set(void) { k = 0; n = 3; } int main(void) { set(); while (n < k) n++; a[n] = 1; return 0; }",
+        "",
+    ),
+    (
+        "int k, n; void set(void) { k = 9; n = 3; } int main(void) { set(); while (n < k) n++; a[n] = 1; return 0; }",
+        "1 out-of-bounds",
+    ),
+    ("int n; void *w(void *p) { n = 9; return 0; } int main(void) { START a[n] = 1; return 0; }", ""),
+    (
+        "int n; void *w(void *p) { n = 10; return 0; } int main(void) { START a[n] = 1; return 0; }",
+        "1 out-of-bounds",
+    ),
+    ("int n; void *w(void *p) { if (h) n = 10; return 0; } int main(void) { START a[n] = 1; return 0; }", ""),
+    (
+        "int n; void *w(void *p) { if (h) n = 10; return 0; } int main(void) { START a[n] = 1; h = 1; return 0; }",
+        "1 out-of-bounds",
+    ),
+    ("void *w(void *p) { g = h; return 0; } int main(void) { START h = g; a[g] = 1; return 0; }", ""),
+    (
+        "void *w(void *p) { g = h + 1; return 0; } int main(void) { START h = g; a[g] = 1; return 0; }",
+        "1 out-of-bounds",
+    ),
+    (
+        "int n; void *w(void *p) { if (n < 9) n++; return 0; } int main(void) { START START a[n] = 1; return 0; }",
+        "1 out-of-bounds",
+    ),
+    (
+        "int b[2] = { 3, 4 }; void *w(void *p) { b[1] = 5; return 0; } int main(void) { START a[b[0]] = 1; return 0; }",
+        "",
+    ),
+    (
+        "int b[2] = { 3, 14 }; void *w(void *p) { b[1] = 5; return 0; } int main(void) { START a[b[0]] = 1; return 0; }",
+        "1 out-of-bounds",
+    ),
+    (
+        "int n; void *w(void *p) { n = __VERIFIER_nondet_int(); return 0; } int main(void) { START a[n] = 1; return 0; }",
+        "1 out-of-bounds",
+    ),
+];
+
+#[test]
+fn faults_that_bounds_on_shared_variables_rule_out() {
+    let program = |text: &str| {
+        format!("void *w(void *); {}", text.replace("START", "{ pthread_t t; pthread_create(&t, 0, w, 0); }"))
+    };
+    compare(SHARED.iter().map(|(text, expected)| (program(text), *expected)), possible);
+}
+
+/// The variables that threads may race for.
+fn contested(text: &str) -> String {
+    let net = lower(text).net;
+    let mut names: Vec<String> =
+        net.contested_memory().into_iter().map(|place| net.places[place].name.clone()).collect();
+    names.sort();
+    names.join(" ")
+}
+
+/// What is known to a worker that reads `data`, and what `main` does after it started two of them; and the variables that
+/// may be raced for.
+const HANDED_OVER: &[(&str, &str, &str)] = &[
+    ("WAIT int x = data;", "data = 1; SET", ""),
+    ("LOCK int r = ready; UNLOCK if (r) { int x = data; }", "data = 1; SET", ""),
+    ("LOCK int r = !ready; UNLOCK if (r) return 0; int x = data;", "data = 1; SET", ""),
+    ("WAIT int x = data;", "data = 1; go();", ""),
+    ("WAIT int x = data;", "put(); if (g) put(); go();", ""),
+    ("WAIT int x = take();", "put(); SET", ""),
+    ("WAIT int x = data;", "LOCK ready = 0; UNLOCK data = 1; SET", ""),
+    ("WAIT int x = data;", "data = 1; SET SET", ""),
+    ("WAIT int x = data;", "data = 1; SET int y = data;", ""),
+    ("while (!ready) ; int x = data;", "data = 1; ready = 1;", "ready"),
+    // Too late, again, or in another order.
+    ("WAIT int x = data;", "SET data = 1;", "data"),
+    ("WAIT int x = data;", "for (;;) { data = 1; SET }", "data"),
+    ("WAIT int x = data;", "if (g) { SET } data = 1; SET", "data"),
+    ("WAIT int x = data;", "go(); data = 1;", "data"),
+    ("WAIT int x = data;", "put(); go(); put();", "data"),
+    ("int x = data; WAIT", "data = 1; SET", "data"),
+    // The flag is taken back, or says nothing.
+    ("WAIT int x = data;", "SET LOCK ready = 0; UNLOCK data = 1;", "data"),
+    ("WAIT int x = data;", "data = 1; LOCK ready = g; UNLOCK", "data"),
+    ("LOCK int r = ready; UNLOCK if (!r) { int x = data; }", "data = 1; SET", "data"),
+    ("LOCK int r = ready; UNLOCK r = 1; if (r) { int x = data; }", "data = 1; SET", "data"),
+    ("LOCK int r = ready; r = g; UNLOCK if (r) { int x = data; }", "data = 1; SET", "data"),
+    ("LOCK int r = ready + 1; UNLOCK if (r) { int x = data; }", "data = 1; SET", "data"),
+    ("LOCK int r = ready; UNLOCK if (r == g) { int x = data; }", "data = 1; SET", "data"),
+    ("LOCK if (g) while (!ready) pthread_cond_wait(&c, &m); UNLOCK int x = data;", "data = 1; SET", "data"),
+    // Others set it, or write as well.
+    ("SET WAIT int x = data;", "data = 1; SET", "data"),
+    ("go(); WAIT int x = data;", "data = 1; SET", "data"),
+    ("WAIT data = 2;", "data = 1; SET", "data"),
+    ("WAIT put();", "data = 1; SET", "data"),
+];
+
+#[test]
+fn data_that_is_handed_over_by_a_flag() {
+    let program = |(worker, main): (&str, &str)| {
+        let text = format!(
+            "int ready, data; void put(void) {{ data = 3; }} int take(void) {{ return data; }} void go(void) {{ SET }} \
+             void *w(void *p) {{ {worker} return 0; }} \
+             int main(void) {{ pthread_t t; pthread_create(&t, 0, w, 0); pthread_create(&t, 0, w, 0); {main} return 0; }}"
+        );
+        let text = text.replace("WAIT", "LOCK while (!ready) pthread_cond_wait(&c, &m); UNLOCK");
+        let text = text.replace("SET", "LOCK ready = 1; UNLOCK");
+        text.replace("UNLOCK", UNLOCK).replace("LOCK", LOCK)
+    };
+    let rows = HANDED_OVER.iter().map(|(worker, main, expected)| (program((worker, main)), *expected));
+    compare(rows, contested);
+}
+
+/// Programs with locks, and the variables that may be raced for.
+const LOCKED: &[(&str, &str)] = &[
+    (
+        "void *w(void *p) { LOCK g++; UNLOCK return 0; } int main(void) { START START LOCK g = 1; UNLOCK return 0; }",
+        "",
+    ),
+    ("void *w(void *p) { LOCK g++; UNLOCK return 0; } int main(void) { START START g = 1; return 0; }", "g"),
+    ("void *w(void *p) { LOCK UNLOCK g++; return 0; } int main(void) { START return 0; }", "g"),
+    (
+        "void *w(void *p) { LOCK if (h) UNLOCK g++; return 0; } int main(void) { START h = 1; return 0; }",
+        "g h",
+    ),
+    ("void *w(void *p) { LOCK g++; UNLOCK return 0; } int main(void) { g = 1; START return 0; }", ""),
+    // Each two of them have a lock in common, and all three have none.
+    (
+        "void *u(void *p) { IN(0) IN(1) g++; OUT(1) OUT(0) return 0; } void *w(void *p) { IN(1) IN(2) g++; OUT(2) OUT(1) return 0; } int main(void) { pthread_t s; pthread_create(&s, 0, u, 0); START IN(0) IN(2) g++; OUT(2) OUT(0) return 0; }",
+        "",
+    ),
+    (
+        "void *w(void *p) { IN(1) IN(2) int x = g; OUT(2) OUT(1) return 0; } void *u(void *p) { IN(0) IN(1) int x = g; OUT(1) OUT(0) return 0; } int main(void) { pthread_t s; pthread_create(&s, 0, u, 0); START IN(0) IN(2) g++; OUT(2) OUT(0) return 0; }",
+        "",
+    ),
+    (
+        "void *w(void *p) { pthread_rwlock_rdlock(&rw); g++; pthread_rwlock_unlock(&rw); return 0; } int main(void) { START START return 0; }",
+        "g",
+    ),
+];
+
+#[test]
+fn memory_that_locks_protect() {
+    let program = |text: &str| {
+        let text = text.replace("START", "{ pthread_t t; pthread_create(&t, 0, w, 0); }");
+        let text = text.replace("UNLOCK", UNLOCK).replace("LOCK", LOCK);
+        let text =
+            text.replace("IN(", "pthread_mutex_lock(ms + ").replace("OUT(", "pthread_mutex_unlock(ms + ");
+        ["0", "1", "2"]
+            .iter()
+            .fold(text, |text, index| text.replace(&format!("ms + {index})"), &format!("&ms[{index}]);")))
+    };
+    compare(LOCKED.iter().map(|(text, expected)| (program(text), *expected)), contested);
 }
 
 const LOCK: &str = "pthread_mutex_lock(&m);";

@@ -4,12 +4,23 @@
 //! such functions are of two threads where the threads start in different functions, or where several can start
 //! in the same one. A cell of memory can be raced for only where two such steps touch its place, one of them
 //! writes it, not both are atomic operations, and the cells are not each thread's own. What the first thread does
-//! before it can have started another one races with nothing. Where there is no such place, there is no data
-//! race, whatever the number of threads and the values of inputs.
+//! before it can have started another one races with nothing.
+//!
+//! Two such steps race only where two threads can be before them at the same time. They cannot where both surely hold
+//! the same lock there (the `held` analysis of impossible steps), and where a latch is set at one place and not yet set
+//! at the other (`latches`).
+//!
+//! Where no place is left, there is no data race, whatever the number of threads and the values of inputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::flow::Flow;
+use crate::frames::Frames;
+use crate::impossible::calls::Calls;
+use crate::impossible::held::Held;
+use crate::latches::Latches;
 use crate::net::{ArcData, Function, Place, PlaceForm, Scope, TransitionData};
+use crate::protection::only_top_frames_move;
 use crate::{Action, Expr, Net};
 
 /// What the threads that start in one function do to a place.
@@ -25,6 +36,54 @@ impl Touches {
     const fn conflicts(self, other: Self) -> bool {
         (self.plain_writes && (other.reads || other.writes))
             || (self.writes && (other.plain_reads || other.plain_writes))
+    }
+}
+
+/// An access of a step to a place.
+struct Touch {
+    at: Place,
+    function: Function,
+    writes: bool,
+    atomic: bool,
+}
+
+impl Touch {
+    fn of(data: &TransitionData, place: Place) -> Option<Self> {
+        let mut arcs =
+            data.arcs.iter().filter_map(access).filter(|(touched, _)| *touched == place).peekable();
+        arcs.peek()?;
+        let (at, function) = (data.source()?, data.function);
+        data.action.is_access().then(|| Self {
+            at,
+            function,
+            writes: arcs.any(|(_, writes)| writes),
+            atomic: data.atomic,
+        })
+    }
+}
+
+/// Why two frames of different threads are never at two places at the same time.
+struct Apart {
+    held: Option<Held>,
+    latches: Option<Latches>,
+}
+
+impl Apart {
+    /// None where frames do what is not understood.
+    fn new(net: &Net) -> Option<Self> {
+        Frames::new(net)?;
+        let flow = Flow::new(net);
+        if !only_top_frames_move(net, &flow) {
+            return None;
+        }
+        let held = Held::new(net, &flow, &Calls::new(net));
+        let latches = Latches::new(net, &flow);
+        Some(Self { held, latches })
+    }
+
+    fn excludes(&self, one: Place, other: Place) -> bool {
+        self.held.as_ref().is_some_and(|held| held.at(one) & held.at(other) != 0)
+            || self.latches.as_ref().is_some_and(|latches| latches.excludes(one, other))
     }
 }
 
@@ -66,6 +125,32 @@ impl Net {
                     contested.insert(place);
                 }
             }
+        }
+        if !contested.is_empty()
+            && let Some(apart) = Apart::new(self)
+        {
+            let are_two = |one: Function, other: Function| {
+                starts.keys().filter(|start| reached[start].contains(&one)).any(|start| {
+                    let mut others = starts.keys().filter(|start| reached[start].contains(&other));
+                    others.any(|other| start != other || starts[start] > 1)
+                })
+            };
+            contested.retain(|&place| {
+                let accesses: Vec<Touch> = self
+                    .transitions
+                    .iter()
+                    .filter_map(|data| Touch::of(data, place))
+                    .filter(|touch| !alone.contains(&touch.at))
+                    .collect();
+                accesses.iter().enumerate().any(|(number, one)| {
+                    accesses[number..].iter().any(|other| {
+                        (one.writes || other.writes)
+                            && !(one.atomic && other.atomic)
+                            && are_two(one.function, other.function)
+                            && !apart.excludes(one.at, other.at)
+                    })
+                })
+            });
         }
         contested
     }

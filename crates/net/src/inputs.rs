@@ -93,6 +93,7 @@ enum Usage {
     ComparedWithVariable,
     Repeated,
     TooManyCases,
+    NotSampled,
 }
 
 /// What an observation is made by; of an atom, no transition.
@@ -138,6 +139,35 @@ impl Default for SplitLimits {
 /// atoms are those of all properties that will be asked. A domain that is not exact counts as a sample of
 /// everything between its least and its greatest value, in the order of its type.
 pub fn split_inputs(net: &mut Net, atoms: &[Expr], limits: SplitLimits) {
+    split(net, atoms, limits, Choose::Any);
+}
+
+/// The same for a net that was cut out of one whose inputs were split: what is left may ask less of them. Every input
+/// keeps some of the values that it has, so that runs of the smaller net are runs of the larger one.
+///
+/// A sample becomes exact where each class has enough of its members in it. Why that is so: an input of the larger net
+/// whose domain is exact has all the values that matter, and counts here as one with just these values. One with a
+/// sample counts as one with all values that the sample stands for; the smaller net with all of them gives the
+/// answers of the larger net with all of them.
+///
+/// Where no input is a sample, nothing is changed.
+pub fn split_inputs_again(net: &mut Net, atoms: &[Expr], limits: SplitLimits) {
+    let mut choices =
+        net.transitions.iter().flat_map(|data| &data.vars).filter_map(|var| var.choice.as_ref());
+    if choices.any(|domain| !domain.exact) {
+        split(net, atoms, limits, Choose::Old);
+    }
+}
+
+/// Which values may become representatives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choose {
+    Any,
+    /// Those that the domain has.
+    Old,
+}
+
+fn split(net: &mut Net, atoms: &[Expr], limits: SplitLimits, choose: Choose) {
     let sources = sources(net);
     if sources.is_empty() || !are_related(net) {
         return;
@@ -155,13 +185,21 @@ pub fn split_inputs(net: &mut Net, atoms: &[Expr], limits: SplitLimits) {
             observations.extend(found.iter().map(|(observation, cause)| (observation.clone(), *cause)));
         }
         let comparison = group.map(|group| group.comparison);
+        let old = net.transitions[source.transition].vars[source.var].choice.as_ref().expect("an input");
+        // All values of an exact domain are members of the universe already.
+        let kept = (choose == Choose::Old && !old.exact).then(|| old.values().collect::<BTreeSet<i64>>());
         let result = match group.filter(|group| !group.can_be_split(net, &sources)) {
             Some(group) => Err(group.comparison.cause),
-            None => classes::representatives(&source.universe, &observations, comparison, limits),
+            None => {
+                classes::representatives(&source.universe, &observations, comparison, kept.as_ref(), limits)
+            }
         };
-        domains.push(match result {
-            Ok(values) => (Domain { ranges: as_ranges(&values), exact: true }, None),
-            Err(cause) => (unsplit(net, source, &observations, limits), Some(words(net, source, cause))),
+        domains.push(match (result, choose) {
+            (Ok(values), _) => (Domain { ranges: as_ranges(&values), exact: true }, None),
+            (Err(cause), Choose::Any) => {
+                (unsplit(net, source, &observations, limits), Some(words(net, source, cause)))
+            }
+            (Err(cause), Choose::Old) => (old.clone(), Some(words(net, source, cause))),
         });
     }
     for (source, (domain, note)) in sources.iter().zip(domains) {
@@ -280,6 +318,7 @@ fn words(net: &Net, source: &Source, cause: Cause) -> String {
         Usage::ComparedWithVariable => "is compared with a value that is not constant",
         Usage::Repeated => "is changed again and again",
         Usage::TooManyCases => "has too many cases",
+        Usage::NotSampled => "has cases of which no value was tried",
     };
     let used = match cause.at {
         Some(transition) => place(net.transitions[transition].pos),

@@ -79,6 +79,16 @@ impl Marking {
         range.take_while(move |((at, _), _)| *at == place).map(|((_, token), n)| (token, *n))
     }
 
+    /// The marking with the cells of some places as they were at first.
+    #[must_use]
+    pub fn without_cells(&self, is_left_out: impl Fn(Place) -> bool) -> Self {
+        let cells = self.cells.iter().filter(|((place, _), _)| !is_left_out(*place));
+        Self {
+            tokens: self.tokens.clone(),
+            cells: cells.map(|(cell, &value)| (cell.clone(), value)).collect(),
+        }
+    }
+
     fn put(&mut self, place: Place, token: Token) {
         *self.tokens.entry((place, token)).or_insert(0) += 1;
     }

@@ -98,9 +98,10 @@ pub(crate) fn by_type(net: &Net, data: &TransitionData) -> Ranges {
         (Some(first), Some(last)) => Range::new(first.0, last.1),
         _ => Range::ALL,
     };
+    // A sample stands for values that it does not have.
     let of = |var: &crate::VarData| match &var.choice {
-        Some(domain) => choice(&domain.ranges),
-        None => range(var.base),
+        Some(domain) if domain.exact => choice(&domain.ranges),
+        Some(_) | None => range(var.base),
     };
     data.vars.iter().map(of).collect()
 }

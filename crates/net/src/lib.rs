@@ -15,9 +15,11 @@
 //! | `builder` | convenient construction of one transition |
 //! | `flow`, `cover` | the control flow of a function; where a frame can always move on |
 //! | `frames`, `interval` | which cells are a frame's own business; bounds on expressions |
+//! | `contested`, `latches` | memory that threads may race for; variables that are set once |
 //! | `loops`, `ends`, `hang` | loops and which of them end; where a frame may stay forever |
 //! | [`impossible`] | steps that can never happen |
 //! | `protection` | what no other thread can touch while a frame stands somewhere |
+//! | [`idle`](idle_cells) | cells that decide nothing |
 //! | `names` | where numbers of threads are nothing but names |
 //! | `queue` | cells that are used as buffers, and at which end |
 //! | `dependence` | control places and arcs (Definitions 5 to 8) |
@@ -40,11 +42,13 @@ mod float;
 mod flow;
 mod frames;
 mod hang;
+mod idle;
 mod impossible;
 mod inputs;
 mod int;
 mod interp;
 mod interval;
+mod latches;
 pub mod legend;
 mod loops;
 mod memory;
@@ -64,8 +68,9 @@ pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
 pub use flow::{Flow, FlowStep};
 pub use frames::conjuncts;
 pub use hang::Hangs;
+pub use idle::idle_cells;
 pub use impossible::{impossible, most_threads, private_bounds};
-pub use inputs::{SplitLimits, split_inputs};
+pub use inputs::{SplitLimits, split_inputs, split_inputs_again};
 pub use int::IntType;
 pub use interp::{Fired, Firing, INDIVISIBLE_STEPS, Interpreter, Marking, Successor, Token};
 pub use loops::{Ending, LoopData, Loops};

@@ -201,7 +201,7 @@ fn names_own_thread(net: &Net, data: &TransitionData, key: &[Expr]) -> bool {
 /// A step that makes a frame of its own thread makes the one above, and leaves its own where every step takes the frame
 /// above. So a frame that is not on top stands at such a place, and cannot move before the frame above it has come to
 /// where it is taken.
-fn only_top_frames_move(net: &Net, flow: &Flow) -> bool {
+pub(crate) fn only_top_frames_move(net: &Net, flow: &Flow) -> bool {
     let thread = Expr::Var(TransitionData::thread_var());
     let depth = Expr::Var(TransitionData::depth_var());
     let above = [thread.clone(), Expr::binary(BinaryOp::Add, IntType::I64, depth, Expr::Const(1))];

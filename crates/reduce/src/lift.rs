@@ -3,13 +3,14 @@
 //! After each step of the slice, the thread that took it is led through the cut statements in front of it, by any of
 //! its steps: which one does not matter, that is what slicing has shown. It is done at once, since later another thread
 //! may be in an atomic section; but not where nothing more that matters comes. A cycle is repeated until the whole net
-//! is where it was after an earlier round: what was cut may need some rounds for that.
+//! is where it was after an earlier round: what was cut may need some rounds for that. Cells that decide nothing
+//! ([`idle_cells`]) do not count: a counter that nobody looks at may never come back.
 
 use std::collections::BTreeMap;
 
 use pdnet_base::IndexVec;
 use pdnet_check::{PropertyKind, Trace, TraceEnd};
-use pdnet_net::{Action, Firing, Interpreter, Marking, Net, Place, Race, Successor, Transition};
+use pdnet_net::{Action, Firing, Interpreter, Marking, Net, Place, Race, Successor, Transition, idle_cells};
 
 use crate::{LiftError, Slice};
 
@@ -28,6 +29,7 @@ impl Slice {
         let interpreter = Interpreter::new(whole);
         let mut lift = Lift {
             slice: self,
+            whole,
             interpreter,
             marking: interpreter.initial(),
             steps: Vec::new(),
@@ -102,6 +104,7 @@ impl Slice {
 
 struct Lift<'a> {
     slice: &'a Slice,
+    whole: &'a Net,
     interpreter: Interpreter<'a>,
     marking: Marking,
     steps: Vec<Firing>,
@@ -257,13 +260,18 @@ impl Lift<'_> {
         let movers: Vec<i64> = cycle.iter().map(Firing::thread).collect();
         self.settle(&movers)?;
         let mut seen: BTreeMap<Marking, usize> = BTreeMap::new();
+        // What the slice has is what the property depends on.
+        let mut is_kept = IndexVec::filled(false, self.parked.len());
+        self.slice.places.iter().for_each(|&place| is_kept[place] = true);
+        let idle = idle_cells(self.whole, |place| is_kept[place]);
         for _ in 0..MAX_ROUNDS {
-            if let Some(&start) = seen.get(&self.marking) {
+            let marking = self.marking.without_cells(|place| idle[place]);
+            if let Some(&start) = seen.get(&marking) {
                 let steps = std::mem::take(&mut self.steps);
                 let (before, round) = steps.split_at(start);
                 return Ok(Trace { prefix: before.to_vec(), end: TraceEnd::Cycle(round.to_vec()) });
             }
-            seen.insert(self.marking.clone(), self.steps.len());
+            seen.insert(marking, self.steps.len());
             for (index, firing) in cycle.iter().enumerate() {
                 self.follow(prefix + index, firing, false)?;
                 self.hurry();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use pdnet_base::IndexVec;
 use pdnet_check::{AtomData, Fairness, Property, PropertyKind};
-use pdnet_net::{Net, Place, Transition, Var, add_control_dependence};
+use pdnet_net::{Expr, Net, Place, SplitLimits, Transition, Var, add_control_dependence, split_inputs_again};
 
 use crate::backward::Backward;
 use crate::criterion::Criterion;
@@ -122,8 +122,10 @@ pub fn slice(net: &Net, properties: &[Property], fairness: Fairness, method: Met
         }
     }
     let rebuilt = rebuild(&facts, &closure, &ways);
-    let properties = properties.iter().map(|property| renamed(property, &rebuilt)).collect();
-    let Rebuilt { net, places, transitions, vars, .. } = rebuilt;
+    let properties: Vec<Property> = properties.iter().map(|property| renamed(property, &rebuilt)).collect();
+    let Rebuilt { mut net, places, transitions, vars, .. } = rebuilt;
+    // What is cut asks nothing of inputs any more.
+    split_inputs_again(&mut net, &atoms(&properties), SplitLimits::default());
     let is_parked = |place: &Place| !matches!(ways.next[*place], Some(Next::At(_)));
     let parked = facts.statements().filter(is_parked).collect();
     phases.end("rebuilding");
@@ -143,6 +145,18 @@ fn make_exact(facts: &Facts<'_>, closure: &mut Closure<'_, '_>, ways: &mut Ways)
             closure.keep(statement, false, || reason);
         }
     }
+}
+
+/// All that formulas look at.
+fn atoms(properties: &[Property]) -> Vec<Expr> {
+    let atoms = properties.iter().flat_map(|property| match &property.kind {
+        PropertyKind::Ltl { atoms, .. } | PropertyKind::Never { atoms, .. } => atoms.as_slice(),
+        PropertyKind::NeverFires(_)
+        | PropertyKind::NoDeadlock
+        | PropertyKind::NoRace
+        | PropertyKind::NoPartialDeadlock => &[],
+    });
+    atoms.map(|atom| atom.expr.clone()).collect()
 }
 
 /// A property of the whole net as one of the slice.

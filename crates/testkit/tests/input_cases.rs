@@ -3,6 +3,8 @@
 use pdnet_check::{Engine as _, Fairness, Limits, Property, Request, Silent, Verdict};
 use pdnet_explicit::Explicit;
 use pdnet_front_c::{Atomicity, LowerOptions, Options, load_preprocessed, lower};
+use pdnet_net::verify_net;
+use pdnet_reduce::{Method, slice};
 use pdnet_source::SourceMap;
 
 const PRELUDE: &str = "\
@@ -112,7 +114,33 @@ const CASES: &[(&str, &str)] = &[
     ),
 ];
 
-fn describe(program: &str) -> String {
+/// The same for what is left of a program for its assertions.
+const SLICED: &[(&str, &str)] = &[
+    (
+        "int r; int main(void) { int n = __VERIFIER_nondet_int(); for (int i = 0; i < n; i++) r = i; __pdnet_assert(n != 123456); return 0; }",
+        "0 123456; fails",
+    ),
+    (
+        "int r; int main(void) { int n = __VERIFIER_nondet_int(), k = __VERIFIER_nondet_int(); if (n < k) r = 1; __pdnet_assert(n != 4); return 0; }",
+        "0 4; fails",
+    ),
+    // What was exact stays so.
+    (
+        "int r; int main(void) { int n = __VERIFIER_nondet_int(); if (n == 17) r = 1; __pdnet_assert(n != 3); return 0; }",
+        "0 3 17; fails",
+    ),
+    // A loop that may go on for ever is not cut, nor one that decides.
+    (
+        "unsigned r; int main(void) { unsigned n = __VERIFIER_nondet_uint(); while (r != n) r += 2; __pdnet_assert(n < 7); return 0; }",
+        "sampled",
+    ),
+    (
+        "int r; int main(void) { int n = __VERIFIER_nondet_int(); for (int i = 0; i < n; i++) r = i; __pdnet_assert(r < 100); return 0; }",
+        "sampled",
+    ),
+];
+
+fn describe(program: &str, is_sliced: bool) -> String {
     let mut map = SourceMap::new();
     let file = map.add("case.i", format!("{PRELUDE}{program}"));
     let loaded = load_preprocessed(&mut map, file, &Options::default()).expect(program);
@@ -123,7 +151,11 @@ fn describe(program: &str) -> String {
         max_depth: 4,
         ..LowerOptions::default()
     };
-    let net = lower(&map, &loaded.program, &[], &options).expect(program).net;
+    let mut net = lower(&map, &loaded.program, &[], &options).expect(program).net;
+    if is_sliced {
+        net = slice(&net, &[Property::assertions(&net)], Fairness::None, Method::OnDemand).net;
+        assert_eq!(verify_net(&net), [], "{program}");
+    }
     let mut words = Vec::new();
     for var in net.transitions.iter().flat_map(|data| data.vars.iter()) {
         match (&var.choice, &var.note) {
@@ -155,8 +187,20 @@ fn describe(program: &str) -> String {
 
 #[test]
 fn inputs_are_split_into_the_cases_that_the_program_tells_apart() {
-    let found: Vec<String> = CASES.iter().map(|(program, _)| describe(program)).collect();
-    let wrong: Vec<String> = CASES
+    compare(CASES, |program| describe(program, false));
+}
+
+#[test]
+fn what_is_cut_asks_nothing_of_inputs() {
+    compare(SLICED, |program| {
+        let found = describe(program, true);
+        if found.contains("__VERIFIER") { "sampled".to_owned() } else { found }
+    });
+}
+
+fn compare(cases: &[(&str, &str)], describe: impl Fn(&str) -> String) {
+    let found: Vec<String> = cases.iter().map(|(program, _)| describe(program)).collect();
+    let wrong: Vec<String> = cases
         .iter()
         .zip(&found)
         .filter(|((_, expected), found)| expected != found)

@@ -1,5 +1,6 @@
 //! What is proven without a search, against what the reference interpreter does: steps that are called impossible
-//! are never enabled, loops that are said to end have no cycle of markings, and their rounds are counted.
+//! are never enabled, loops that are said to end have no cycle of markings, and their rounds are counted; memory that
+//! is said not to be contested is in no data race.
 //! `PDNET_SEED=7 PDNET_PROGRAMS=5000 cargo test -p pdnet-testkit --test proofs` tries others, and more.
 
 use std::collections::BTreeMap;
@@ -7,13 +8,14 @@ use std::collections::BTreeMap;
 use pdnet_base::{FxHashMap, IndexVec, Rng};
 use pdnet_front_c::{LowerOptions, Options, load_preprocessed, lower};
 use pdnet_net::{
-    Action, Firing, Flow, Interpreter, LoopData, Loops, Marking, Net, Place, Successor, Transition,
+    Action, Firing, Flow, Interpreter, LoopData, Loops, Marking, Net, Place, Scope, Successor, Transition,
     impossible, verify_net,
 };
 use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
 use pdnet_testkit::{ProgramConfig, random_c_program, random_memory, random_threads};
 
 mod counting;
+mod handover;
 
 /// Of each kind.
 const N_PROGRAMS: usize = 100;
@@ -91,6 +93,9 @@ struct Summary {
     /// Loops that took as many rounds as they are said to take at most.
     exact: usize,
     endless: usize,
+    /// Places with memory that several threads touch, and that are not contested.
+    calm: usize,
+    contested: usize,
 }
 
 fn compare(net: &Net, summary: &mut Summary) -> Result<(), String> {
@@ -104,6 +109,7 @@ fn compare(net: &Net, summary: &mut Summary) -> Result<(), String> {
             return Err(format!("{transition} ({}) is not impossible: {}", data.action, data.label));
         }
     }
+    compare_races(net, &explored, summary)?;
     let flow = Flow::new(net);
     for data in &Loops::new(net, &flow).list {
         let Some(ending) = data.ends else {
@@ -124,6 +130,27 @@ fn compare(net: &Net, summary: &mut Summary) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Looks for data races in memory that is not contested.
+fn compare_races(net: &Net, explored: &Explored, summary: &mut Summary) -> Result<(), String> {
+    let contested = net.contested_memory();
+    let is_global = |place: &Place| {
+        let cells = net.places[*place].cells();
+        net.places[*place].memory && cells.is_some_and(|cells| cells.scope == Scope::Global)
+    };
+    let n_calm = net.places.indices().filter(|place| is_global(place) && !contested.contains(place)).count();
+    summary.calm += n_calm;
+    summary.contested += contested.len();
+    if n_calm == 0 {
+        return Ok(());
+    }
+    let interpreter = Interpreter::new(net);
+    let races = explored.markings.iter().flat_map(|marking| interpreter.races(marking));
+    match races.into_iter().find(|race| !contested.contains(&race.place)) {
+        None => Ok(()),
+        Some(race) => Err(format!("{} is raced for, but not contested", net.places[race.place].name)),
+    }
 }
 
 /// The frames that come to a place.
@@ -268,6 +295,13 @@ fn counting_programs() {
     assert!(impossible * 8 > possible && possible * 8 > impossible, "{summary:?}");
     assert!(ending * 8 > endless && endless * 8 > ending, "{summary:?}");
     assert!(summary.counted > n_programs() / 2 && summary.exact * 2 > summary.counted, "{summary:?}");
+}
+
+#[test]
+fn programs_that_hand_over_data() {
+    let summary = compare_programs(Rng::test_seed(1), 3 * n_programs(), handover::program);
+    let Summary { calm, contested, .. } = summary;
+    assert!(calm * 8 > contested && contested * 8 > calm, "{summary:?}");
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn size(low: i64, high: i64) -> i128 {
 
 /// Representatives for a set of values under observations, such that for every value there is one which no
 /// observation tells apart from it. With a comparison, as many that no tuple of values can be told apart
-/// from a tuple of representatives (see the module's proof).
+/// from a tuple of representatives (see the module's proof). Where values are given, only those are chosen.
 ///
 /// # Errors
 /// The observation that is in the way.
@@ -134,6 +134,7 @@ pub(super) fn representatives(
     universe: &[(i64, i64)],
     observations: &BTreeMap<Observation, Cause>,
     comparison: Option<Comparison>,
+    given: Option<&BTreeSet<i64>>,
     limits: SplitLimits,
 ) -> Result<Vec<i64>, Cause> {
     let listed = || universe.iter().map(|&(low, high)| Cut { low, high, period: Period::All }).collect();
@@ -156,7 +157,7 @@ pub(super) fn representatives(
         return Err(too_many());
     }
     let order = comparison.filter(|comparison| comparison.is_order);
-    let mut classes: BTreeMap<(usize, Vec<Option<i64>>), Vec<i64>> = BTreeMap::new();
+    let mut classes: BTreeMap<(usize, Vec<Option<i64>>), Class> = BTreeMap::new();
     // Under an order a class is an interval; else the same observations make the same class.
     let mut interval = 0;
     for cell in &cells {
@@ -165,21 +166,40 @@ pub(super) fn representatives(
         }
         interval += usize::from(order.is_some());
         let mut last = None;
-        for x in cell.points(spare) {
+        let mut points: BTreeSet<i64> = cell.points(spare).collect();
+        let of_class = points.clone();
+        points.extend(given.iter().flat_map(|given| given.range(cell.low..=cell.high)));
+        for x in points {
             let seen: Vec<Option<i64>> = observations.keys().map(|observation| observation.at(x)).collect();
             if order.is_some() && last.as_ref().is_some_and(|last| *last != seen) {
                 interval += 1;
             }
-            classes.entry((interval, seen.clone())).or_default().push(x);
+            let class = classes.entry((interval, seen.clone())).or_default();
+            class.members.push(x);
+            class.n_needed += i128::from(of_class.contains(&x));
             last = Some(seen);
         }
     }
     let mut found = BTreeSet::new();
-    for mut members in classes.into_values() {
+    for Class { mut members, n_needed } in classes.into_values() {
+        members.retain(|x| given.is_none_or(|given| given.contains(x)));
         members.sort_by_key(|&x| (x.unsigned_abs(), x < 0));
-        found.extend(members.into_iter().take(usize::try_from(spare).expect("small")));
+        let n_needed = usize::try_from(n_needed.min(spare)).expect("small");
+        if members.len() < n_needed {
+            let cause = observations.values().next().map(|cause| cause.at);
+            return Err(Cause { usage: Usage::NotSampled, at: cause.flatten() });
+        }
+        found.extend(members.into_iter().take(n_needed));
     }
     if found.len() > MAX_CLASSES { Err(too_many()) } else { Ok(found.into_iter().collect()) }
+}
+
+/// Values that no observation tells apart.
+#[derive(Default)]
+struct Class {
+    members: Vec<i64>,
+    /// Of how many of them it is known that there are so many.
+    n_needed: i128,
 }
 
 fn is_listed(universe: &[(i64, i64)], limit: usize) -> bool {

@@ -4,7 +4,7 @@
 use pdnet_base::Rng;
 
 /// What the programs use of the system's headers, so that no preprocessor has to run.
-const PRELUDE: &str = "\
+pub(crate) const PRELUDE: &str = "\
 typedef unsigned long pthread_t; typedef struct { int k; } pthread_mutex_t; typedef struct { int k; } pthread_cond_t;
 typedef struct { int k; } pthread_attr_t; typedef struct { int k; } pthread_mutexattr_t;
 int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
@@ -29,6 +29,7 @@ const TYPES: [&str; 7] =
 const CONSTANTS: [i64; 16] = [0, 1, 2, 3, 5, 7, 8, 9, 10, 100, 126, 127, 128, 254, 255, 256];
 const OPERATORS: [&str; 8] = ["<", "<", "<=", ">", ">", ">=", "!=", "!="];
 const N_LOCALS: usize = 3;
+const N_GLOBALS: usize = 2;
 
 struct Writer<'a> {
     rng: &'a mut Rng,
@@ -39,14 +40,22 @@ struct Writer<'a> {
     /// What may be called: fewer in functions that are called themselves.
     callees: &'static [&'static str],
     has_threads: bool,
+    /// Whether counters can be global variables.
+    has_globals: bool,
 }
 
 /// A random program.
 pub(crate) fn program(rng: &mut Rng) -> String {
     let mut text = String::from(PRELUDE);
     text += "unsigned char g; int a[8]; pthread_mutex_t m = { 0 }; pthread_mutex_t ms[2]; pthread_t h; void *w(void *);\n";
-    let has_threads = rng.chance(30);
-    let mut writer = Writer { rng, depth: 0, in_loop: false, callees: &[], has_threads };
+    let (has_threads, has_globals) = (rng.chance(30), rng.chance(40));
+    if has_globals {
+        for global in 0..N_GLOBALS {
+            let (ty, value) = (*rng.pick(&TYPES), *rng.pick(&CONSTANTS));
+            text += &format!("{ty} u{global} = {value}; ");
+        }
+    }
+    let mut writer = Writer { rng, depth: 0, in_loop: false, callees: &[], has_threads, has_globals };
     text += &writer.function("int f(unsigned char v0)", 1, 2, "return v0;");
     writer.callees = &["f"];
     if writer.rng.chance(40) {
@@ -84,6 +93,9 @@ impl Writer<'_> {
     }
 
     fn local(&mut self) -> String {
+        if self.has_globals && self.rng.chance(35) {
+            return format!("u{}", self.rng.below(N_GLOBALS));
+        }
         format!("v{}", self.rng.below(N_LOCALS))
     }
 
