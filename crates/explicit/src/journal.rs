@@ -54,7 +54,8 @@ struct Position {
 
 /// What tells a search from others: all that its states and answers depend on.
 pub(crate) fn fingerprint(engine: &Explicit, model: &Model<'_>, properties: &[&Property]) -> u64 {
-    let Explicit { stubborn, forget, symmetry, through_sections, crew: _, order: _, storage: _ } = engine;
+    let Explicit { stubborn, forget, symmetry, through_sections, crew: _, order: _, storage: _, jit: _ } =
+        engine;
     let mut hasher = FixedState::with_seed(0).build_hasher();
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
     (stubborn, forget, symmetry, through_sections).hash(&mut hasher);

@@ -21,7 +21,7 @@ use std::ops::ControlFlow;
 
 use pdnet_base::{FxHashMap, FxHashSet, Idx as _, table_bytes};
 use pdnet_check::{Engine, Observer, Outcome, Progress, Request, Stats, StopReason, Trace, Verdict};
-use pdnet_space::{Compiled, Outcome as StepOutcome, StateId, StateStore, ThreadSet};
+use pdnet_space::{Compiled, Jit, Outcome as StepOutcome, StateId, StateStore, ThreadSet};
 
 use crate::Explicit;
 use crate::budget::{Budget, FIRINGS};
@@ -36,6 +36,8 @@ pub struct Preemptions {
     pub bound: u32,
     /// Whether values that nobody will look at are forgotten.
     pub forget: bool,
+    /// Whether transitions are run as native code.
+    pub jit: Jit,
 }
 
 impl Engine for Preemptions {
@@ -50,7 +52,7 @@ impl Engine for Preemptions {
             stats: Stats::default(),
         };
         let compiled = match Compiled::new(request.net) {
-            Ok(compiled) => compiled,
+            Ok(compiled) => compiled.with_jit(self.jit),
             Err(error) => return vec![unsupported(error.0); request.properties.len()],
         };
         let engine = Explicit { forget: self.forget, ..Explicit::PLAIN };

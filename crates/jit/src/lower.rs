@@ -9,7 +9,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use pdnet_net::{BinaryOp, IntType, UnaryOp};
 
 use crate::NoCode;
-use crate::program::{Bounds, Element, Inst, Program, Reg, Value, Words};
+use crate::program::{Element, Inst, Program, Reg, Value, Words};
 
 /// The size of a word.
 const BYTES: i32 = 8;
@@ -26,7 +26,6 @@ pub(crate) fn signature() -> Signature {
 /// Fills the function.
 pub(crate) fn lower(
     program: &Program,
-    bounds: &Bounds,
     function: &mut Function,
     config: TargetFrontendConfig,
     context: &mut FunctionBuilderContext,
@@ -37,13 +36,35 @@ pub(crate) fn lower(
     builder.switch_to_block(entry);
     let addresses = <[Ssa; 4]>::try_from(builder.block_params(entry))
         .map_err(|_| NoCode("a function without its parameters".to_owned()))?;
-    let variables = (0..bounds.registers).map(|_| builder.declare_var(types::I64)).collect();
+    let variables = (0..program.n_registers()).map(|_| builder.declare_var(types::I64)).collect();
     let mut lowering = Lowering { builder, addresses, variables };
     lowering.lower(program)?;
     let Lowering { mut builder, .. } = lowering;
     builder.seal_all_blocks();
     builder.finalize(config);
     Ok(())
+}
+
+/// Where a word is: the address of the words, where the array begins there, and the index and the length.
+#[derive(Clone, Copy)]
+struct Place {
+    address: Ssa,
+    offset: i32,
+    index: Option<(At, u32)>,
+}
+
+/// An index.
+#[derive(Clone, Copy)]
+enum At {
+    Const(i64),
+    Value(Ssa),
+}
+
+/// Where the code for elements that follow each other goes on.
+struct Run {
+    address: Ssa,
+    outside: Block,
+    next: Block,
 }
 
 struct Lowering<'a> {
@@ -54,7 +75,7 @@ struct Lowering<'a> {
 
 impl Lowering<'_> {
     fn lower(&mut self, program: &Program) -> Result<(), NoCode> {
-        for reg in unset(program) {
+        for reg in program.needed() {
             let value =
                 self.builder.ins().load(types::I64, flags(), self.addresses[0], BYTES * i32::from(reg));
             self.set(reg, value);
@@ -150,13 +171,29 @@ impl Lowering<'_> {
                 self.builder.switch_to_block(next);
             }
             Inst::Load { dst, from } => {
+                let from = self.place(from);
                 let value = self.load(from);
                 self.set(dst, value);
+            }
+            Inst::LoadRun { dst, count, from } => {
+                let from = self.place(from);
+                self.load_run(dst, count, from);
             }
             Inst::Store { to, value, ty } => {
                 let value = self.value(value);
                 let value = self.wrap(ty, value);
+                let to = self.place(to);
                 self.store(to, value);
+            }
+            Inst::StoreRun { to, count, value, ty } => {
+                let values: Vec<Ssa> = (value..value + count)
+                    .map(|reg| {
+                        let value = self.value(Value::Reg(reg));
+                        self.wrap(ty, value)
+                    })
+                    .collect();
+                let to = self.place(to);
+                self.store_run(to, &values);
             }
         }
         Ok(())
@@ -281,17 +318,17 @@ impl Lowering<'_> {
         }
     }
 
-    fn load(&mut self, from: Element) -> Ssa {
-        let (address, offset) = self.array(from);
-        match from.index {
+    fn load(&mut self, from: Place) -> Ssa {
+        let Place { address, offset, index } = from;
+        match index {
             None => self.builder.ins().load(types::I64, flags(), address, offset),
-            Some((Value::Const(index), length)) => match inside(index, length) {
+            Some((At::Const(index), length)) => match inside(index, length) {
                 Some(index) => self.builder.ins().load(types::I64, flags(), address, offset + BYTES * index),
                 None => self.constant(0),
             },
-            Some((Value::Reg(_), 0)) => self.constant(0),
-            Some((index @ Value::Reg(_), length)) => {
-                let (index, zero) = (self.value(index), self.constant(0));
+            Some((At::Value(_), 0)) => self.constant(0),
+            Some((At::Value(index), length)) => {
+                let zero = self.constant(0);
                 let is_inside =
                     self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, i64::from(length));
                 // Outside of the array its first word is looked at, and not taken.
@@ -304,19 +341,18 @@ impl Lowering<'_> {
         }
     }
 
-    fn store(&mut self, to: Element, value: Ssa) {
-        let (address, offset) = self.array(to);
-        match to.index {
+    fn store(&mut self, to: Place, value: Ssa) {
+        let Place { address, offset, index } = to;
+        match index {
             None => {
                 self.builder.ins().store(flags(), value, address, offset);
             }
-            Some((Value::Const(index), length)) => {
+            Some((At::Const(index), length)) => {
                 if let Some(index) = inside(index, length) {
                     self.builder.ins().store(flags(), value, address, offset + BYTES * index);
                 }
             }
-            Some((index @ Value::Reg(_), length)) => {
-                let index = self.value(index);
+            Some((At::Value(index), length)) => {
                 let is_inside =
                     self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, i64::from(length));
                 let (stores, next) = (self.builder.create_block(), self.builder.create_block());
@@ -331,8 +367,75 @@ impl Lowering<'_> {
         }
     }
 
-    /// The address of words, and where the array begins there.
-    fn array(&self, element: Element) -> (Ssa, i32) {
+    fn load_run(&mut self, dst: Reg, count: Reg, from: Place) {
+        let run = self.run(from, usize::from(count));
+        if let Some(run) = &run {
+            for (at, reg) in (0..).zip(dst..dst + count) {
+                let value =
+                    self.builder.ins().load(types::I64, flags(), run.address, from.offset + BYTES * at);
+                self.set(reg, value);
+            }
+            self.builder.ins().jump(run.next, &[]);
+            self.builder.switch_to_block(run.outside);
+        }
+        for (offset, reg) in (0..).zip(dst..dst + count) {
+            let from = self.later(from, offset);
+            let value = self.load(from);
+            self.set(reg, value);
+        }
+        self.end_run(run);
+    }
+
+    fn store_run(&mut self, to: Place, values: &[Ssa]) {
+        let run = self.run(to, values.len());
+        if let Some(run) = &run {
+            for (at, &value) in (0..).zip(values) {
+                self.builder.ins().store(flags(), value, run.address, to.offset + BYTES * at);
+            }
+            self.builder.ins().jump(run.next, &[]);
+            self.builder.switch_to_block(run.outside);
+        }
+        for (offset, &value) in (0..).zip(values) {
+            let to = self.later(to, offset);
+            self.store(to, value);
+        }
+        self.end_run(run);
+    }
+
+    fn end_run(&mut self, run: Option<Run>) {
+        if let Some(run) = run {
+            self.builder.ins().jump(run.next, &[]);
+            self.builder.switch_to_block(run.next);
+        }
+    }
+
+    /// Goes on where all elements of a run are inside of the array, with the address of the first; nothing where the index is
+    /// known already, or they never are.
+    fn run(&mut self, first: Place, count: usize) -> Option<Run> {
+        let Some((At::Value(index), length)) = first.index else { return None };
+        let last = (length as usize).checked_sub(count)?;
+        let is_inside = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, index, last as i64);
+        let inside = self.builder.create_block();
+        let (outside, next) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(is_inside, inside, &[], outside, &[]);
+        self.builder.set_cold_block(outside);
+        self.builder.switch_to_block(inside);
+        let bytes = self.builder.ins().ishl_imm_s(index, 3);
+        let address = self.builder.ins().iadd(first.address, bytes);
+        Some(Run { address, outside, next })
+    }
+
+    /// An element so many behind another.
+    fn later(&mut self, place: Place, offset: i64) -> Place {
+        let index = place.index.map(|(index, length)| match index {
+            At::Const(index) => (At::Const(index.wrapping_add(offset)), length),
+            At::Value(index) => (At::Value(self.builder.ins().iadd_imm_s(index, offset)), length),
+        });
+        Place { index, ..place }
+    }
+
+    /// Where an element is.
+    fn place(&mut self, element: Element) -> Place {
         let address = match element.words {
             Words::Globals => self.addresses[1],
             Words::Thread => self.addresses[2],
@@ -340,7 +443,11 @@ impl Lowering<'_> {
         };
         #[expect(clippy::cast_possible_wrap, reason = "words have at most 28 bits, see Program::bounds")]
         let first = element.first as i32;
-        (address, BYTES * first)
+        let index = element.index.map(|(index, length)| match index {
+            Value::Const(index) => (At::Const(index), length),
+            Value::Reg(_) => (At::Value(self.value(index)), length),
+        });
+        Place { address, offset: BYTES * first, index }
     }
 
     fn value(&mut self, value: Value) -> Ssa {
@@ -375,53 +482,4 @@ fn floating() -> NoCode {
 /// The index, if it is inside of the array.
 fn inside(index: i64, length: u32) -> Option<i32> {
     i32::try_from(index).ok().filter(|index| (0..i64::from(length)).contains(&i64::from(*index)))
-}
-
-/// The registers whose values from before may be needed: those that are read, or kept, where not every way has set them.
-fn unset(program: &Program) -> Vec<Reg> {
-    let mut found = Vec::new();
-    // What every way to an instruction has set; nothing where no way is known yet.
-    let mut set_at: Vec<Option<Vec<Reg>>> = vec![None; program.insts.len() + 1];
-    set_at[0] = Some(Vec::new());
-    let join = |known: &mut Option<Vec<Reg>>, set: &[Reg]| match known {
-        None => *known = Some(set.to_vec()),
-        Some(known) => known.retain(|reg| set.contains(reg)),
-    };
-    let need = |value: Value, set: &[Reg], found: &mut Vec<Reg>| {
-        if let Value::Reg(reg) = value
-            && !set.contains(&reg)
-            && !found.contains(&reg)
-        {
-            found.push(reg);
-        }
-    };
-    for (at, inst) in program.insts.iter().enumerate() {
-        let Some(mut set) = set_at[at].take() else { continue };
-        for value in inst.operands().into_iter().flatten() {
-            need(value, &set, &mut found);
-        }
-        match *inst {
-            Inst::Unary { dst, .. }
-            | Inst::Binary { dst, .. }
-            | Inst::Convert { dst, .. }
-            | Inst::Copy { dst, .. }
-            | Inst::Load { dst, .. } => {
-                if !set.contains(&dst) {
-                    set.push(dst);
-                }
-            }
-            Inst::JumpIfZero { to, .. } => join(&mut set_at[to as usize], &set),
-            Inst::Jump { to } => {
-                join(&mut set_at[to as usize], &set);
-                continue;
-            }
-            Inst::FailIfZero { .. } | Inst::Store { .. } => {}
-        }
-        join(&mut set_at[at + 1], &set);
-    }
-    let set = set_at[program.insts.len()].take().unwrap_or_default();
-    for value in program.kept.iter().map(|&reg| Value::Reg(reg)).chain([program.result]) {
-        need(value, &set, &mut found);
-    }
-    found
 }

@@ -92,7 +92,7 @@ pub fn compile(programs: &[Program]) -> Result<Vec<Function>, NoCode> {
         let bounds = program.bounds()?;
         context.clear();
         context.func = ir::Function::with_name_signature(ir::UserFuncName::default(), signature());
-        lower(program, &bounds, &mut context.func, isa.frontend_config(), &mut frontend)?;
+        lower(program, &mut context.func, isa.frontend_config(), &mut frontend)?;
         let compiled = context
             .compile(&**isa, &mut ControlPlane::default())
             .map_err(|error| NoCode(format!("the code generator refuses a program: {:?}", error.inner)))?;

@@ -27,10 +27,6 @@ fn edges(ty: IntType) -> Vec<i64> {
 /// Counts of shifts inside and outside of every width, and with bits that the lower half of a word does not have.
 const COUNTS: [i64; 14] = [0, 1, 7, 8, 31, 32, 33, 63, 64, 65, -1, i64::MIN, 1 << 32, (1 << 32) + 5];
 
-fn is_floating(op: BinaryOp) -> bool {
-    op.name().starts_with('f')
-}
-
 fn only(program: Program) -> Result<Function, NoCode> {
     compile(&[program]).map(|functions| functions.into_iter().next().unwrap())
 }
@@ -42,7 +38,7 @@ fn operators_have_the_values_that_nets_give_them() {
             let inst = |a, b| Inst::Binary { op, ty, dst: 2, a, b };
             let program = |a, b| Program { insts: vec![inst(a, b)], result: Value::Reg(2), kept: vec![] };
             let function = only(program(Value::Reg(0), Value::Reg(1)));
-            if is_floating(op) {
+            if op.is_floating() {
                 assert!(function.is_err(), "{op:?}");
                 continue;
             }
@@ -168,6 +164,29 @@ impl World {
                 Inst::Load { dst, from } => {
                     self.registers[usize::from(dst)] = self.word(from).map_or(0, |word| *word);
                 }
+                Inst::LoadRun { dst, count, from } => {
+                    // The index is that from before, whatever registers are set.
+                    let from = Element {
+                        index: from.index.map(|(at, length)| (Value::Const(self.value(at)), length)),
+                        ..from
+                    };
+                    for offset in 0..count {
+                        let word = self.word(later(from, offset)).map_or(0, |word| *word);
+                        self.registers[usize::from(dst + offset)] = word;
+                    }
+                }
+                Inst::StoreRun { to, count, value, ty } => {
+                    for offset in 0..count {
+                        let value = ty.wrap(self.value(Value::Reg(value + offset)));
+                        let to = Element {
+                            index: to.index.map(|(at, length)| (Value::Const(self.value(at)), length)),
+                            ..to
+                        };
+                        if let Some(word) = self.word(later(to, offset)) {
+                            *word = value;
+                        }
+                    }
+                }
                 Inst::Store { to, value, ty } => {
                     let value = ty.wrap(self.value(value));
                     if let Some(word) = self.word(to) {
@@ -184,6 +203,15 @@ impl World {
         }
         result
     }
+}
+
+/// The element so many behind another; the only word again where it is no array.
+fn later(element: Element, offset: u16) -> Element {
+    let index = element.index.map(|(index, length)| match index {
+        Value::Const(index) => (Value::Const(index.wrapping_add(i64::from(offset))), length),
+        Value::Reg(_) => unreachable!(),
+    });
+    Element { index, ..element }
 }
 
 const REGISTERS: usize = 6;
@@ -210,7 +238,7 @@ fn random_program(rng: &mut Rng, stores: bool) -> Program {
         let ty = *rng.pick(&types);
         let dst = rng.below(REGISTERS) as u16;
         let to = (at + 1 + rng.below(n_insts - at)) as u32;
-        match rng.below(12) {
+        match rng.below(14) {
             0 => Inst::Unary { op: *rng.pick(&[UnaryOp::Neg, UnaryOp::Not]), ty, dst, a: random_value(rng) },
             1 => Inst::Convert { ty, dst, a: random_value(rng) },
             2 => Inst::Copy { dst, a: random_value(rng) },
@@ -218,11 +246,20 @@ fn random_program(rng: &mut Rng, stores: bool) -> Program {
             4 => Inst::Jump { to },
             5 => Inst::FailIfZero { a: random_value(rng) },
             6 | 7 => Inst::Load { dst, from: random_element(rng) },
+            10 => {
+                let count = rng.below(4) as u16;
+                Inst::LoadRun { dst: rng.below(REGISTERS - 3) as u16, count, from: random_element(rng) }
+            }
+            11 if stores => {
+                let count = rng.below(4) as u16;
+                let value = rng.below(REGISTERS - 3) as u16;
+                Inst::StoreRun { to: random_element(rng), count, value, ty }
+            }
             8 | 9 if stores => Inst::Store { to: random_element(rng), value: random_value(rng), ty },
             _ => {
                 let op = loop {
                     let op = *rng.pick(&BinaryOp::ALL);
-                    if !is_floating(op) {
+                    if !op.is_floating() {
                         break op;
                     }
                 };
@@ -240,7 +277,7 @@ fn programs_do_what_they_mean() {
     let seed = Rng::test_seed(7);
     let mut rng = Rng::new(seed);
     let (mut n_failed, mut n_stored) = (0, 0);
-    for case in 0..1500 {
+    for case in 0..2000 {
         let stores = rng.chance(50);
         let program = random_program(&mut rng, stores);
         let function = only(program.clone()).unwrap();
@@ -277,7 +314,7 @@ fn programs_do_what_they_mean() {
 fn a_call_with_too_few_words_is_refused() {
     let from = Element { words: Words::Frame, first: 1, index: Some((Value::Reg(0), 4)) };
     let load = Inst::Load { dst: 1, from };
-    let function = only(Program { insts: vec![load], result: Value::Reg(1), kept: vec![] }).unwrap();
+    let function = only(Program { insts: vec![load], result: Value::Reg(1), kept: vec![1] }).unwrap();
     assert_eq!(function.look(&mut [3, 0], &[], &[0, 0, 0, 0, 0, 0, 9], 2), 9);
     let calls: [fn(&Function); 3] = [
         |function| {
@@ -307,7 +344,12 @@ fn what_is_no_program_is_refused() {
     let behind = [Inst::JumpIfZero { a: Value::Const(0), to: 2 }];
     let large = Element { words: Words::Globals, first: u32::MAX, index: Some((Value::Reg(0), 2)) };
     let large = [Inst::Load { dst: 0, from: large }];
-    for insts in [back.to_vec(), behind.to_vec(), large.to_vec()] {
+    let many = [Inst::LoadRun {
+        dst: u16::MAX,
+        count: 2,
+        from: Element { words: Words::Globals, first: 0, index: None },
+    }];
+    for insts in [back.to_vec(), behind.to_vec(), large.to_vec(), many.to_vec()] {
         assert!(compile(&[Program { insts, result: Value::Const(1), kept: vec![] }]).is_err());
     }
 }
