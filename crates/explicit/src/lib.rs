@@ -109,6 +109,7 @@ use crate::safety::Safety;
 use crate::stepper::{Asked, reduction, seen_atoms};
 
 pub use crate::preemption::Preemptions;
+pub use pdnet_space::Jit;
 
 /// The explicit-state engine.
 #[derive(Clone, Copy, Debug)]
@@ -133,6 +134,8 @@ pub struct Explicit {
     /// How they keep the states that were visited. What does not keep them all goes depth first, whatever the order says, and makes
     /// `Holds` into `Unknown`. Searches for cycles keep all states.
     pub storage: Storage,
+    /// Whether transitions are run as native code ([`pdnet_space::Jit`]). No answer depends on it.
+    pub jit: Jit,
 }
 
 /// In which order states are expanded.
@@ -199,12 +202,20 @@ impl Explicit {
         crew: Crew::ALONE,
         order: Order::Breadth,
         storage: Storage::Exact,
+        jit: if cfg!(feature = "always-native") { Jit::On } else { Jit::Off },
     };
 }
 
 impl Default for Explicit {
     fn default() -> Self {
-        Self { stubborn: true, forget: true, symmetry: true, through_sections: true, ..Self::PLAIN }
+        Self {
+            stubborn: true,
+            forget: true,
+            symmetry: true,
+            through_sections: true,
+            jit: if cfg!(feature = "always-native") { Jit::On } else { Jit::Auto },
+            ..Self::PLAIN
+        }
     }
 }
 
@@ -217,7 +228,7 @@ impl Engine for Explicit {
         let mut budget = Budget::new(request.limits, observer);
         let unsupported = |text: String| Verdict::Unknown(StopReason::Unsupported(text));
         let compiled = match Compiled::new(request.net) {
-            Ok(compiled) => compiled,
+            Ok(compiled) => compiled.with_jit(self.jit),
             Err(error) => {
                 let outcome = Outcome { verdict: unsupported(error.0), stats: Stats::default() };
                 return vec![outcome; request.properties.len()];
@@ -324,7 +335,8 @@ impl Explicit {
         limits: Limits,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Transition>, StopReason> {
-        let compiled = Compiled::new(net).map_err(|error| StopReason::Unsupported(error.0))?;
+        let compiled =
+            Compiled::new(net).map_err(|error| StopReason::Unsupported(error.0))?.with_jit(self.jit);
         let model = Model::new(net, &compiled, self);
         let mut budget = Budget::new(limits, observer);
         let kept = budget.keeper().is_some().then(|| Question::Unreached.number(self, &model));

@@ -27,7 +27,7 @@ use pdnet_check::{
     TraceEnd, Verdict,
 };
 use pdnet_net::Transition;
-use pdnet_space::{Compiled, Outcome as StepOutcome, StateId, StateStore, ThreadSet};
+use pdnet_space::{Compiled, Jit, Outcome as StepOutcome, StateId, StateStore, ThreadSet};
 
 use crate::Explicit;
 use crate::budget::{Budget, FIRINGS, memory_of};
@@ -46,6 +46,8 @@ pub struct Preemptions {
     pub bound: u32,
     /// Whether values that nobody will look at are forgotten.
     pub forget: bool,
+    /// Whether transitions are run as native code.
+    pub jit: Jit,
 }
 
 impl Engine for Preemptions {
@@ -60,7 +62,7 @@ impl Engine for Preemptions {
             stats: Stats::default(),
         };
         let compiled = match Compiled::new(request.net) {
-            Ok(compiled) => compiled,
+            Ok(compiled) => compiled.with_jit(self.jit),
             Err(error) => return vec![unsupported(error.0); request.properties.len()],
         };
         let engine = Explicit { forget: self.forget, ..Explicit::PLAIN };

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pdnet_base::Idx as _;
 use pdnet_check::{Depth, MemoryUse, Progress, StopReason, Trace, TraceEnd, Verdict};
-use pdnet_space::{Flow, Outcome as StepOutcome, State, StateId};
+use pdnet_space::{Flow, Glance, Outcome as StepOutcome, State, StateId};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::goals::{Goals, Hit};
@@ -24,6 +24,8 @@ pub(crate) struct Worker<'a, V> {
     pub(crate) visited: V,
     pub(crate) stepper: Stepper<'a>,
     inside: Inside,
+    /// Whether states are inside of atomic sections.
+    section: Glance,
     hits: Vec<Hit>,
     pub(crate) counts: Counts,
     /// How deep the search is, where that is known.
@@ -62,8 +64,9 @@ impl Counts {
 
 impl<'a, V: Visited> Worker<'a, V> {
     pub(crate) fn new(model: &'a Model<'a>, goals: Goals<'a>, stepper: Stepper<'a>, visited: V) -> Self {
-        let (inside, hits) = (Inside::default(), Vec::new());
-        Self { model, goals, visited, stepper, inside, hits, counts: Counts::default(), depth: None }
+        let (inside, section) = (Inside::default(), Glance::default());
+        let (hits, counts) = (Vec::new(), Counts::default());
+        Self { model, goals, visited, stepper, inside, section, hits, counts, depth: None }
     }
 
     /// Puts the first state in.
@@ -152,7 +155,7 @@ impl<'a, V: Visited> Worker<'a, V> {
         #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
         let parent = id.index() as u32;
         let (mut n_enabled, mut stop) = (0_u64, None);
-        let Self { model, goals, visited, stepper, inside, hits, counts, depth } = self;
+        let Self { model, goals, visited, stepper, inside, section, hits, counts, depth } = self;
         let goes_through = stepper.through_sections;
         let before = stepper.n_stored_otherwise();
         let mut n_steps = 0;
@@ -168,7 +171,7 @@ impl<'a, V: Visited> Worker<'a, V> {
             goals.see(step, hits);
             let mut is_later = true;
             let is_state = step.outcome == StepOutcome::State;
-            let is_in_section = is_state && next.is_in_section(model.compiled, visited);
+            let is_in_section = is_state && section.is_in_section(model.compiled, next, visited);
             if is_state && goes_through {
                 if !(is_in_section && inside.push(next))
                     && visited.bring(next, parent, is_in_section) >= BATCH

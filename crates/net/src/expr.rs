@@ -104,6 +104,21 @@ impl UnaryOp {
         }
     }
 
+    /// Whether the operand or the result is a floating value.
+    #[must_use]
+    pub const fn is_floating(self) -> bool {
+        match self {
+            Self::Neg | Self::Not => false,
+            Self::FloatNeg
+            | Self::FloatFromSigned
+            | Self::FloatFromUnsigned
+            | Self::FloatToSigned
+            | Self::FloatToUnsigned
+            | Self::FloatWiden
+            | Self::FloatNarrow => true,
+        }
+    }
+
     /// The operation on a canonical value.
     #[must_use]
     #[inline]
@@ -183,6 +198,34 @@ impl BinaryOp {
             self,
             Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::FloatEq | Self::FloatLt | Self::FloatLe
         )
+    }
+
+    /// Whether the operands are floating values.
+    #[must_use]
+    pub const fn is_floating(self) -> bool {
+        match self {
+            Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Rem
+            | Self::And
+            | Self::Or
+            | Self::Xor
+            | Self::Shl
+            | Self::Shr
+            | Self::Eq
+            | Self::Ne
+            | Self::Lt
+            | Self::Le => false,
+            Self::FloatAdd
+            | Self::FloatSub
+            | Self::FloatMul
+            | Self::FloatDiv
+            | Self::FloatEq
+            | Self::FloatLt
+            | Self::FloatLe => true,
+        }
     }
 
     /// The operation on canonical values of type `ty`. Total: see the variants for division and shifts.

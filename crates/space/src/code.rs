@@ -159,6 +159,22 @@ impl Code {
         used
     }
 
+    /// The instructions of an operand, and the number of the first, from which jumps count.
+    pub(crate) fn ops(&self, operand: Operand) -> (&[Op], u32) {
+        (&self.ops[operand.start as usize..operand.end as usize], operand.start)
+    }
+
+    /// The value of a register that has a constant.
+    pub(crate) fn constant_of(&self, reg: Reg) -> Option<i64> {
+        let position = usize::from(reg).checked_sub(self.n_vars + self.n_temps)?;
+        self.constants.get(position).copied()
+    }
+
+    /// How many registers there are, constants included.
+    pub(crate) const fn n_registers(&self) -> usize {
+        self.n_vars + self.n_temps + self.constants.len()
+    }
+
     /// The operand for a register without any instruction.
     pub(crate) const fn register(reg: Reg) -> Operand {
         Operand { start: 0, end: 0, reg }
@@ -171,8 +187,7 @@ impl Code {
 
     /// The value of an operand that is a constant.
     pub(crate) fn constant_value(&self, operand: Operand) -> Option<i64> {
-        let position = usize::from(operand.reg).checked_sub(self.n_vars + self.n_temps)?;
-        self.constants.get(position).copied().filter(|_| operand.start == operand.end)
+        self.constant_of(operand.reg).filter(|_| operand.start == operand.end)
     }
 
     /// The value of an operand.

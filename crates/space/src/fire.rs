@@ -29,7 +29,8 @@ impl Successors<'_> {
         for produce in &rule.produces {
             self.produce(produce)?;
         }
-        for write in &rule.writes {
+        let is_written = self.write_natively(rule, moving);
+        for write in rule.writes.iter().filter(|_| !is_written) {
             if write.count > 1 {
                 self.write_run(write)?;
                 continue;

@@ -16,6 +16,7 @@
 //! | `schedule` | in which order a transition's variables are bound |
 //! | `transition` | transitions as lists of steps that bind and steps that fire |
 //! | `touch` | what compiled transitions look at or change |
+//! | `native` | rules as native code, where it pays |
 //! | `successors` | enumerates the firings of a state |
 //! | `priority` | ranks and late steps |
 //! | `sequence` | what comes at once after a step |
@@ -79,6 +80,7 @@ mod forget;
 mod index;
 mod layout;
 mod memo;
+mod native;
 mod observed;
 mod packed;
 mod parts;
@@ -105,8 +107,9 @@ pub use atoms::Atoms;
 pub use forget::Forget;
 pub use layout::{Layout, Unsupported};
 pub use memo::PartStore;
+pub use native::{Jit, NativeCounts};
 pub use observed::Observed;
-pub use parts::Row;
+pub use parts::{Glance, Row};
 pub use race::Races;
 pub use shared::{SharedStore, StoreWorker};
 pub use state::State;

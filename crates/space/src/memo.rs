@@ -24,8 +24,8 @@ use std::ops::ControlFlow;
 use pdnet_base::Idx as _;
 use pdnet_net::Transition;
 
-use crate::parts::{Row, unpack, without_zeros};
-use crate::state::{copy_words, marked};
+use crate::parts::{Row, summand, unpack, without_zeros};
+use crate::state::marked;
 use crate::successors::{Outcome, Step, Successors};
 use crate::transition::Rule;
 use crate::{Flow, Full, State, StateId, States, ThreadSet, Unsupported};
@@ -44,7 +44,7 @@ pub trait PartStore: States {
     /// Where there is no room for another number.
     fn make_row(&mut self, state: &mut State, row: &mut Row) -> Result<(), Full> {
         self.number(state)?;
-        copy_words(&mut row.0, &state.parts[..state.chunks.len() + state.n_threads]);
+        row.set(state.parts[..state.chunks.len() + state.n_threads].iter().copied());
         Ok(())
     }
 
@@ -128,12 +128,11 @@ pub(crate) struct Memo {
     /// By the number of a thread's words.
     known: Vec<Known>,
     /// For each entry: its key, the number of steps, and the steps. A step is its transition, the numbers of what follows,
-    /// the partner plus 1, pairs of a part and its new number, and inner transitions.
+    /// the partner plus 1, what it adds to the sum of a row, pairs of a part and its new number, and inner transitions.
     entries: Vec<u32>,
     /// Where entries begin, plus 1, by the hash of their keys.
     table: Vec<u32>,
     n_entries: usize,
-    key: Key,
     /// The steps that are being found, in the form of an entry.
     steps: Vec<u32>,
     n_steps: u32,
@@ -144,31 +143,82 @@ pub(crate) struct Memo {
     trials: [Trial; 2],
 }
 
-/// What the steps of a thread are remembered by: its length, the thread, and whether others decide; the number of the thread's
-/// words; the set of chunks that decide; their numbers, and perhaps those of all threads.
-#[derive(Clone, Debug, Default)]
-struct Key(Vec<u32>);
+/// What the steps of a thread are remembered by: the thread, and whether others decide; the number of the thread's words; the
+/// set of chunks that decide; their numbers, and perhaps those of all threads.
+#[derive(Clone, Copy)]
+struct Key<'a> {
+    row: &'a [u32],
+    n_chunks: usize,
+    thread: usize,
+    known: &'a Known,
+}
 
-impl Key {
+/// The words of a key before the numbers that decide.
+const HEAD: usize = 4;
+
+impl Key<'_> {
     #[expect(clippy::cast_possible_truncation, reason = "halves of words; there are at most 255 threads")]
     #[inline]
-    fn make(&mut self, row: &[u32], n_chunks: usize, thread: usize, known: &Known) {
-        let chunks = known.chunks;
-        let own = row[n_chunks + thread];
-        self.0.clear();
-        self.0.extend_from_slice(&[0, own, chunks as u32, (chunks >> 32) as u32]);
-        let mut rest = chunks & u64::MAX >> 1;
+    fn head(&self) -> [u32; HEAD] {
+        let chunks = self.known.chunks;
+        let first = (usize::from(self.known.others) << 24 | self.thread << 16) as u32;
+        [first, self.row[self.n_chunks + self.thread], chunks as u32, (chunks >> 32) as u32]
+    }
+
+    /// Calls `take` with each number that decides, until it returns false.
+    #[inline]
+    fn all(&self, mut take: impl FnMut(u32) -> bool) -> bool {
+        let mut rest = self.known.chunks & u64::MAX >> 1;
         while rest != 0 {
-            self.0.push(row[rest.trailing_zeros() as usize]);
+            if !take(self.row[rest.trailing_zeros() as usize]) {
+                return false;
+            }
             rest &= rest - 1;
         }
-        if chunks >> 63 == 1 {
-            self.0.extend_from_slice(&row[63..n_chunks]);
+        let more = if self.known.chunks >> 63 == 1 { &self.row[63..self.n_chunks] } else { &[] };
+        let others =
+            if self.known.others { &without_zeros(self.row, self.n_chunks)[self.n_chunks..] } else { &[] };
+        more.iter().chain(others).all(|&number| take(number))
+    }
+
+    #[inline]
+    fn hash(&self) -> usize {
+        let mut hash = self.head().into_iter().fold(0, mix);
+        self.all(|number| {
+            hash = mix(hash, number);
+            true
+        });
+        finish(hash)
+    }
+
+    /// Whether it is the one that an entry begins with; then how many words it has.
+    #[inline]
+    fn is(&self, entry: &[u32]) -> Option<usize> {
+        let (head, rest) = entry.split_first_chunk::<HEAD>()?;
+        let own = self.head();
+        if head[1] != own[1] || head[0] & !0xffff != own[0] || head[2..] != own[2..] {
+            return None;
         }
-        if known.others {
-            self.0.extend_from_slice(&without_zeros(row, n_chunks)[n_chunks..]);
-        }
-        self.0[0] = (usize::from(known.others) << 24 | thread << 16 | self.0.len()) as u32;
+        let mut rest = rest.iter();
+        let mut n_words = HEAD;
+        let is_equal = self.all(|number| {
+            n_words += 1;
+            rest.next() == Some(&number)
+        });
+        (is_equal && n_words == (head[0] & 0xffff) as usize).then_some(n_words)
+    }
+
+    /// Appends its words.
+    fn append_to(&self, entries: &mut Vec<u32>) {
+        let start = entries.len();
+        entries.extend(self.head());
+        self.all(|number| {
+            entries.push(number);
+            true
+        });
+        #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^16 parts")]
+        let n_words = (entries.len() - start) as u32;
+        entries[start] |= n_words;
     }
 }
 
@@ -202,8 +252,7 @@ impl Memo {
         if known.long || !trial.is_on() {
             return Memory::Never;
         }
-        self.key.make(row, n_chunks, thread, &known);
-        match self.look_up() {
+        match self.look_up(Key { row, n_chunks, thread, known: &known }) {
             Some(at) => {
                 self.trials[usize::from(known.others)].n_found += 1;
                 Memory::Steps(at + 1, self.entries[at])
@@ -222,13 +271,13 @@ impl Memo {
 
     /// Where the entry of the key has its steps.
     #[inline]
-    fn look_up(&self) -> Option<usize> {
+    fn look_up(&self, key: Key<'_>) -> Option<usize> {
         let mask = self.table.len().checked_sub(1)?;
-        let mut slot = hash(&self.key.0) & mask;
+        let mut slot = key.hash() & mask;
         loop {
             let at = self.table[slot].checked_sub(1)? as usize;
-            if self.entries[at..].starts_with(&self.key.0) {
-                return Some(at + self.key.0.len());
+            if let Some(n_words) = key.is(&self.entries[at..]) {
+                return Some(at + n_words);
             }
             slot = (slot + 1) & mask;
         }
@@ -244,7 +293,8 @@ impl Memo {
     fn add(&mut self, current: &State, next: &State, step: &Step<'_>) {
         let start = self.steps.len();
         self.n_steps += 1;
-        self.steps.extend([index(step.transition), 0, step.partner.map_or(0, |partner| partner + 1)]);
+        self.steps.extend([index(step.transition), 0, step.partner.map_or(0, |partner| partner + 1), 0, 0]);
+        let mut added = 0_u64;
         let (mut n_changes, n_chunks) = (0, current.chunks.len());
         let mut flags = if step.is_cut { CUT } else { 0 };
         match step.outcome {
@@ -255,11 +305,16 @@ impl Memo {
                 let parts = chunks.chain(threads.map(|thread| n_chunks + thread));
                 for part in parts.filter(|&part| current.parts[part] != next.parts[part]) {
                     n_changes += 1;
+                    let (before, after) = (current.parts[part], next.parts[part]);
+                    added = added.wrapping_add(summand(part, after)).wrapping_sub(summand(part, before));
                     #[expect(clippy::cast_possible_truncation, reason = "parts are numbered so")]
                     self.steps.extend([part as u32, next.parts[part]]);
                 }
             }
         }
+        #[expect(clippy::cast_possible_truncation, reason = "halves of a word")]
+        let halves = [added as u32, (added >> 32) as u32];
+        self.steps[start + 3..start + 5].copy_from_slice(&halves);
         self.steps.extend(step.inner.iter().map(|&transition| index(transition)));
         match (u32::try_from(n_changes), u16::try_from(step.inner.len())) {
             (Ok(n_changes), Ok(n_inner)) if n_changes as usize <= MOST_CHANGES => {
@@ -287,17 +342,18 @@ impl Memo {
             self.table.clear();
             self.n_entries = 0;
         }
-        self.key.make(&state.parts[..n_chunks + state.n_threads], n_chunks, thread, &known);
+        let row = &state.parts[..n_chunks + state.n_threads];
+        let key = Key { row, n_chunks, thread, known: &known };
         // The same may have been found again, where more chunks decide than before.
-        if self.look_up().is_some() {
+        if self.look_up(key).is_some() {
             return;
         }
         let Ok(at) = u32::try_from(self.entries.len()) else { return };
-        let n_more = self.key.0.len() + 1 + self.steps.len();
+        let n_more = HEAD + row.len() + 1 + self.steps.len();
         if self.entries.capacity() - self.entries.len() < n_more {
             self.entries.reserve_exact(n_more + self.entries.len() / 4);
         }
-        self.entries.extend_from_slice(&self.key.0);
+        key.append_to(&mut self.entries);
         self.entries.push(self.n_steps);
         self.entries.extend_from_slice(&self.steps);
         self.n_entries += 1;
@@ -316,7 +372,9 @@ impl Memo {
         let at = entry as usize - 1;
         let key = &self.entries[at..][..(self.entries[at] & 0xffff) as usize];
         let mask = self.table.len() - 1;
-        let mut slot = hash(key) & mask;
+        // The length is not a part of the key.
+        let hash = key[1..].iter().fold(mix(0, key[0] & !0xffff), |hash, &number| mix(hash, number));
+        let mut slot = finish(hash) & mask;
         while self.table[slot] != 0 {
             slot = (slot + 1) & mask;
         }
@@ -346,7 +404,7 @@ impl Successors<'_> {
     /// Makes the state that was gone to last the current one.
     pub fn unpack(&mut self, store: &impl PartStore) {
         if !self.is_unpacked {
-            let numbers = self.row.0.iter().copied();
+            let numbers = self.row.numbers.iter().copied();
             let n_chunks = self.current.chunks.len();
             unpack(numbers, &mut self.current, n_chunks, |part, number, room| {
                 store.words(part, number, room)
@@ -370,7 +428,7 @@ impl Successors<'_> {
         self.has_shown = false;
         self.is_partial = false;
         self.is_started = false;
-        if self.row.has_ended(self.compiled, store) {
+        if self.ended.word(self.compiled.ended_at, &self.row, store) != 0 {
             return Ok(());
         }
         self.next_row.copy_from(&self.row);
@@ -391,15 +449,15 @@ impl Successors<'_> {
         visit: &mut impl FnMut(&mut S, &Step<'_>, &Row) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let n_chunks = self.current.chunks.len();
-        let n_threads = self.row.0.len() - n_chunks;
-        let owner = self.row.word(self.compiled.atomic_at, store);
+        let n_threads = self.row.numbers.len() - n_chunks;
+        let owner = self.owner.word(self.compiled.atomic_at, &self.row, store);
         let threads = match usize::try_from(owner.wrapping_sub(1)) {
             _ if owner == 0 => 0..n_threads,
             Ok(owner) if owner < n_threads => owner..owner + 1,
             Ok(_) | Err(_) => 0..0,
         };
         for thread in threads {
-            match self.memo.find(&self.row.0, n_chunks, thread) {
+            match self.memo.find(&self.row.numbers, n_chunks, thread) {
                 Memory::Dead => {}
                 Memory::Steps(at, n_steps) => self.show_remembered(thread, at, n_steps, store, visit)?,
                 Memory::Nothing => self.remember(thread, store, visit)?,
@@ -440,14 +498,16 @@ impl Successors<'_> {
             let (transition, numbers) = (memo.entries[at], memo.entries[at + 1]);
             let (n_changes, n_inner) = ((numbers & 0xff) as usize, (numbers >> 16) as usize);
             let partner = memo.entries[at + 2].checked_sub(1);
-            let (changes, behind) = memo.entries[at + 3..].split_at(2 * n_changes);
-            at += 3 + 2 * n_changes + n_inner;
+            let added = u64::from(memo.entries[at + 3]) | u64::from(memo.entries[at + 4]) << 32;
+            let (changes, behind) = memo.entries[at + 5..].split_at(2 * n_changes);
+            at += 5 + 2 * n_changes + n_inner;
+            next_row.sum = row.sum.wrapping_add(added);
             for change in changes.chunks_exact(2) {
                 let part = change[0] as usize;
-                if part >= next_row.0.len() {
-                    next_row.0.resize(part + 1, 0);
+                if part >= next_row.numbers.len() {
+                    next_row.numbers.resize(part + 1, 0);
                 }
-                next_row.0[part] = change[1];
+                next_row.numbers[part] = change[1];
             }
             sequence.transitions.clear();
             let inner = behind[..n_inner].iter().map(|&inner| Transition::new(inner as usize));
@@ -464,11 +524,11 @@ impl Successors<'_> {
                 binding: None,
             };
             let flow = visit(store, &step, next_row);
-            next_row.0.truncate(row.0.len());
+            next_row.numbers.truncate(row.numbers.len());
             for change in changes.chunks_exact(2) {
                 let part = change[0] as usize;
-                if let Some(number) = next_row.0.get_mut(part) {
-                    *number = row.0[part];
+                if let Some(number) = next_row.numbers.get_mut(part) {
+                    *number = row.numbers[part];
                 }
             }
             flow?;
@@ -557,14 +617,16 @@ fn index(transition: Transition) -> u32 {
     index
 }
 
-/// The hash of a key.
+/// Adds a number of a key to its hash.
 #[inline]
-fn hash(key: &[u32]) -> usize {
-    let mix = |hash: u64, number: &u32| {
-        (hash ^ u64::from(*number)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-    };
+const fn mix(hash: u64, number: u32) -> u64 {
+    (hash ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+#[inline]
+const fn finish(hash: u64) -> usize {
     #[expect(clippy::cast_possible_truncation, reason = "the table is small")]
-    let hash = key.iter().fold(0, mix) as usize;
+    let hash = hash as usize;
     hash
 }
 

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use crate::pool::hash_numbers;
 use crate::state::copy_words;
 use crate::{Compiled, Full, PartStore, State};
 
@@ -99,26 +98,39 @@ pub(crate) fn unpack(
 /// A state as the numbers of its parts: of the chunks of the globals, and of the threads up to the last that lives or has lived.
 /// There may be zeros behind them, which are threads that do not live yet.
 #[derive(Clone, Debug, Default)]
-pub struct Row(pub(crate) Vec<u32>);
+pub struct Row {
+    pub(crate) numbers: Vec<u32>,
+    /// The sum that its hash is made of: a step changes few of the numbers, and what that adds is known with the step.
+    pub(crate) sum: u64,
+}
 
 impl Row {
     /// The numbers.
     #[inline]
     pub(crate) fn numbers(&self) -> &[u32] {
-        &self.0
+        &self.numbers
     }
 
     /// Gives it other numbers.
     #[inline]
     pub(crate) fn set(&mut self, numbers: impl Iterator<Item = u32>) {
-        self.0.clear();
-        self.0.extend(numbers);
+        self.numbers.clear();
+        self.numbers.extend(numbers);
+        self.sum = sum(self.numbers.iter().copied());
+    }
+
+    /// Its hash.
+    #[inline]
+    pub(crate) fn hash(&self) -> u64 {
+        debug_assert_eq!(self.sum, sum(self.numbers.iter().copied()), "{:?}", self.numbers);
+        hash_of_sum(self.sum)
     }
 
     /// Makes it a copy, in place.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
-        copy_words(&mut self.0, &other.0);
+        copy_words(&mut self.numbers, &other.numbers);
+        self.sum = other.sum;
     }
 
     /// Whether a thread is in an atomic section.
@@ -135,9 +147,71 @@ impl Row {
 
     /// A global word, by its chunk and its place there; 0 where there is none.
     #[inline]
-    pub(crate) fn word(&self, place: Option<(usize, usize)>, store: &impl PartStore) -> i64 {
-        place.map_or(0, |(chunk, at)| store.word(chunk, self.0[chunk], at))
+    fn word(&self, place: Option<(usize, usize)>, store: &impl PartStore) -> i64 {
+        place.map_or(0, |(chunk, at)| store.word(chunk, self.numbers[chunk], at))
     }
+}
+
+/// A word of the globals that is asked for again and again, of rows of one store, with the last answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Glance {
+    /// The number of the chunk, and the word there.
+    last: Option<(u32, i64)>,
+}
+
+impl Glance {
+    /// Whether a thread is in an atomic section. A glance must always be asked the same.
+    #[inline]
+    pub fn is_in_section(&mut self, compiled: &Compiled, row: &Row, store: &impl PartStore) -> bool {
+        self.word(compiled.atomic_at, row, store) != 0
+    }
+
+    /// A global word, by its chunk and its place there; 0 where there is none.
+    #[inline]
+    pub(crate) fn word(&mut self, place: Option<(usize, usize)>, row: &Row, store: &impl PartStore) -> i64 {
+        let Some((chunk, at)) = place else { return 0 };
+        let number = row.numbers[chunk];
+        match self.last {
+            Some((last, word)) if last == number => word,
+            Some(_) | None => {
+                let word = store.word(chunk, number, at);
+                self.last = Some((number, word));
+                word
+            }
+        }
+    }
+}
+
+/// The hash of the numbers of a row. Zeros at the end do not count.
+#[inline]
+pub(crate) fn hash_numbers(numbers: impl Iterator<Item = u32>) -> u64 {
+    hash_of_sum(sum(numbers))
+}
+
+#[inline]
+fn sum(numbers: impl Iterator<Item = u32>) -> u64 {
+    let summands = numbers.enumerate().map(|(position, number)| summand(position, number));
+    summands.fold(0, u64::wrapping_add)
+}
+
+/// What a number at a position adds to the sum of a row; nothing where it is 0.
+#[inline]
+pub(crate) const fn summand(position: usize, number: u32) -> u64 {
+    if number == 0 { 0 } else { fold((position as u64) << 32 | number as u64, 0x9e37_79b9_7f4a_7c15) }
+}
+
+#[inline]
+const fn hash_of_sum(sum: u64) -> u64 {
+    fold(sum, 0xd6e8_feb8_6659_fd93)
+}
+
+/// Both halves of a product, so that every bit depends on all.
+#[inline]
+const fn fold(value: u64, factor: u64) -> u64 {
+    let product = (value ^ 0x2545_f491_4f6c_dd1d) as u128 * factor as u128;
+    #[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
+    let folded = product as u64 ^ (product >> 64) as u64;
+    folded
 }
 
 /// States that are to be looked for together.
@@ -160,9 +234,8 @@ struct Brought {
 impl Batch {
     /// Adds a state, and says how many there are now.
     #[inline]
-    pub(crate) fn push(&mut self, key: &[u32], mark: u32, flag: bool) -> usize {
+    pub(crate) fn push(&mut self, key: &[u32], hash: u64, mark: u32, flag: bool) -> usize {
         self.keys.extend_from_slice(key);
-        let hash = hash_numbers(key.iter().copied());
         self.states.push(Brought { hash, end: self.keys.len(), mark, flag });
         self.states.len()
     }

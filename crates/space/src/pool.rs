@@ -153,24 +153,6 @@ pub(crate) fn hash_words(words: impl ExactSizeIterator<Item = i64>) -> u64 {
     hasher.finish()
 }
 
-/// The hash of a vector of numbers.
-#[inline]
-pub(crate) fn hash_numbers(numbers: impl Iterator<Item = u32>) -> u64 {
-    let mut hasher = FixedState::with_seed(0).build_hasher();
-    let (mut pair, mut is_half) = (0_u64, false);
-    for number in numbers {
-        pair = pair << 32 | u64::from(number);
-        if is_half {
-            hasher.write_u64(pair);
-        }
-        is_half = !is_half;
-    }
-    if is_half {
-        hasher.write_u64(pair << 32);
-    }
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use pdnet_base::Rng;

@@ -95,9 +95,14 @@ impl Rows {
         numbers(&self.formats[block.format], &block.bytes, row as usize % BLOCK)
     }
 
-    /// Whether a row has these numbers, and zeros behind them.
+    /// Whether a row has these numbers, and zeros behind them. The bytes are those that the numbers have in rows to come.
     #[inline]
-    pub(crate) fn is(&self, row: u32, wanted: &[u32]) -> bool {
+    pub(crate) fn is(&self, row: u32, wanted: &[u32], packed: &[u8]) -> bool {
+        let block = &self.blocks[row as usize / BLOCK];
+        if block.format + 1 == self.formats.len() {
+            let first = row as usize % BLOCK * packed.len();
+            return is_same(&block.bytes[first..first + packed.len()], packed);
+        }
         let mut numbers = self.get(row);
         wanted.iter().all(|&wanted| numbers.next() == Some(wanted)) && numbers.all(|number| number == 0)
     }
@@ -110,16 +115,33 @@ impl Rows {
         block.bytes.get(first).copied().unwrap_or(0)
     }
 
-    /// Adds a row, which must fit into the format.
-    pub(crate) fn push(&mut self, row: &[u32]) {
+    /// Makes the bytes of a row to come. The numbers must fit into the format.
+    #[inline]
+    pub(crate) fn pack(&self, row: &[u32], packed: &mut Vec<u8>) {
+        packed.clear();
+        let Some(format) = self.formats.last() else { return };
+        packed.resize(format.n_bytes + PADDING, 0);
+        // Each number is written with four bytes, of which the next one overwrites those that it does not need.
+        for (&(first, _), number) in format.columns.iter().zip(row) {
+            if let Some(four) = packed[first as usize..].first_chunk_mut() {
+                *four = number.to_le_bytes();
+            }
+        }
+        packed.truncate(format.n_bytes);
+    }
+
+    /// Adds a row, by its bytes.
+    pub(crate) fn push(&mut self, packed: &[u8]) {
         let Some(format) = self.formats.last() else { return };
         if self.n_rows.is_multiple_of(BLOCK) {
             // The first block grows with the number of rows: most nets in tests are small.
             let capacity = if self.n_rows == 0 { 0 } else { BLOCK * format.n_bytes + PADDING };
             self.blocks.push(Block { format: self.formats.len() - 1, bytes: Vec::with_capacity(capacity) });
         }
-        if let Some(block) = self.blocks.last_mut() {
-            pack(format, row.iter().copied(), &mut block.bytes);
+        if let Some(Block { bytes, .. }) = self.blocks.last_mut() {
+            bytes.truncate(bytes.len().saturating_sub(PADDING));
+            bytes.extend_from_slice(packed);
+            bytes.extend_from_slice(&[0; PADDING]);
         }
         self.n_rows += 1;
     }
@@ -128,6 +150,15 @@ impl Rows {
     pub(crate) fn bytes(&self) -> usize {
         self.blocks.iter().map(|block| block.bytes.capacity() + size_of::<Block>()).sum()
     }
+}
+
+/// Whether bytes of equal number are the same: rows are short, and to call a function for that costs more than to do it.
+#[inline]
+fn is_same(left: &[u8], right: &[u8]) -> bool {
+    let (lefts, left) = left.as_chunks::<8>();
+    let (rights, right) = right.as_chunks::<8>();
+    lefts.iter().zip(rights).all(|(left, right)| u64::from_le_bytes(*left) == u64::from_le_bytes(*right))
+        && left.iter().zip(right).all(|(left, right)| left == right)
 }
 
 /// Appends the bytes of a row.
@@ -163,6 +194,7 @@ mod tests {
         let mut rows = Rows::default();
         rows.set_format(Format::new(vec![1]));
         let mut wanted: Vec<Vec<u32>> = Vec::new();
+        let mut packed = Vec::new();
         for at in 0..3 * BLOCK as u32 {
             // New numbers and columns come in the middle of a block, and exactly between two.
             let row = match at as usize / (BLOCK / 2) {
@@ -175,14 +207,17 @@ mod tests {
                 let widths = [1, 3, 3, 4][row.len()];
                 rows.set_format(Format::new(vec![widths; row.len()]));
             }
-            rows.push(&row);
+            rows.pack(&row, &mut packed);
+            rows.push(&packed);
             wanted.push(row);
         }
         assert_eq!(rows.len(), wanted.len());
         for (at, row) in (0..).zip(&wanted) {
-            assert!(rows.is(at, row), "row {at}");
+            rows.pack(row, &mut packed);
+            assert!(rows.is(at, row, &packed), "row {at}");
             let other: Vec<u32> = row.iter().map(|number| number + 1).collect();
-            assert!(!rows.is(at, &other), "row {at}");
+            rows.pack(&other, &mut packed);
+            assert!(!rows.is(at, &other, &packed), "row {at}");
         }
     }
 }

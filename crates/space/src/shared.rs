@@ -14,8 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pdnet_base::Idx as _;
 
-use crate::parts::{Batch, Row, make_key, number as number_parts, unpack, without_zeros};
-use crate::pool::hash_numbers;
+use crate::parts::{Batch, Row, hash_numbers, make_key, number as number_parts, unpack, without_zeros};
 use crate::store::{StateStore, States, StoreSize};
 use crate::{Compiled, Full, PartStore, State, StateId};
 
@@ -288,14 +287,13 @@ impl StoreWorker {
     pub fn insert_row(&mut self, row: &Row, mark: u32) -> Result<(StateId, bool), Full> {
         self.key.clear();
         self.key.extend_from_slice(without_zeros(row.numbers(), self.store.chunks.len()));
-        let hash = hash_numbers(self.key.iter().copied());
-        self.insert_key(hash, mark)
+        self.insert_key(row.hash(), mark)
     }
 
     /// Brings a state that is to be put in with others, with its mark where it is new. See [`StateStore::bring`].
     #[inline]
     pub fn bring(&mut self, row: &Row, mark: u32, flag: bool) -> usize {
-        self.brought.push(without_zeros(row.numbers(), self.store.chunks.len()), mark, flag)
+        self.brought.push(without_zeros(row.numbers(), self.store.chunks.len()), row.hash(), mark, flag)
     }
 
     /// Puts the states in that were brought. See [`StateStore::insert_brought`].

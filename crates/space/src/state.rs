@@ -208,6 +208,13 @@ impl State {
         self.fresh_chunks |= bit;
     }
 
+    /// Notes that chunks of the globals were changed, given as a set.
+    #[inline]
+    pub(crate) const fn mark_chunks(&mut self, chunks: u64) {
+        self.changed_chunks |= chunks;
+        self.fresh_chunks |= chunks;
+    }
+
     /// The words of a thread, to be changed.
     #[inline]
     pub(crate) fn thread_mut(&mut self, thread: usize) -> &mut Vec<i64> {

@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use pdnet_base::{Idx as _, index_type};
 
 use crate::index::Index;
-use crate::parts::{Batch, Row, make_key, number, trimmed, unpack, without_zeros};
-use crate::pool::{Pool, hash_numbers};
+use crate::parts::{Batch, Row, hash_numbers, make_key, number, trimmed, unpack, without_zeros};
+use crate::pool::Pool;
 use crate::rows::{Format, Rows, width};
 use crate::{Compiled, PartStore, State};
 
@@ -75,6 +75,8 @@ pub struct StateStore {
     index: Index,
     /// The state that is being put in.
     key: Vec<u32>,
+    /// The same as bytes of a row.
+    packed: Vec<u8>,
     /// Those that were brought and not yet looked for.
     brought: Batch,
     /// Some number has become too large for the format of the rows.
@@ -94,6 +96,7 @@ impl StateStore {
             rows: Rows::default(),
             index: Index::new(),
             key: Vec::new(),
+            packed: Vec::new(),
             brought: Batch::default(),
             is_narrow: true,
         }
@@ -133,7 +136,10 @@ impl StateStore {
     pub fn insert(&mut self, state: &State) -> Result<(StateId, bool), Full> {
         self.make_key(state)?;
         let hash = hash_numbers(self.key.iter().copied());
-        self.insert_key(hash)
+        let key = std::mem::take(&mut self.key);
+        let result = self.insert_key(&key, hash);
+        self.key = key;
+        result
     }
 
     /// As [`StateStore::insert`], for a state of which the numbers are known.
@@ -141,17 +147,14 @@ impl StateStore {
     /// # Errors
     /// Where there is no room for another number.
     pub fn insert_row(&mut self, row: &Row) -> Result<(StateId, bool), Full> {
-        self.key.clear();
-        self.key.extend_from_slice(without_zeros(row.numbers(), self.chunks.len()));
-        let hash = hash_numbers(self.key.iter().copied());
-        self.insert_key(hash)
+        self.insert_key(without_zeros(row.numbers(), self.chunks.len()), row.hash())
     }
 
     /// Brings a state that is to be put in with others, and says how many there are now. The mark and the flag come back with
     /// it.
     #[inline]
     pub fn bring(&mut self, row: &Row, mark: u32, flag: bool) -> usize {
-        self.brought.push(without_zeros(row.numbers(), self.chunks.len()), mark, flag)
+        self.brought.push(without_zeros(row.numbers(), self.chunks.len()), row.hash(), mark, flag)
     }
 
     /// Puts the states in that were brought, in their order, and calls `found` with the number of each, whether it is new, and
@@ -171,28 +174,25 @@ impl StateStore {
         let candidates = brought.hashes().filter_map(|hash| self.index.candidate(hash));
         std::hint::black_box(candidates.fold(touched, |sum, row| sum.wrapping_add(self.rows.touch(row))));
         let result = brought.drain(|key, hash, mark, flag| {
-            self.key.clear();
-            self.key.extend_from_slice(key);
-            let (id, is_new) = self.insert_key(hash)?;
+            let (id, is_new) = self.insert_key(key, hash)?;
             Ok(found(id, is_new, mark, flag))
         });
         self.brought = brought;
         result
     }
 
-    fn insert_key(&mut self, hash: u64) -> Result<(StateId, bool), Full> {
-        let Self { rows, index, key, .. } = self;
-        if let Some(id) = index.find(hash, |id| rows.is(id, key)) {
+    fn insert_key(&mut self, key: &[u32], hash: u64) -> Result<(StateId, bool), Full> {
+        if self.is_narrow || self.rows.n_numbers() < key.len() {
+            self.widen(key.len());
+        }
+        let Self { rows, index, packed, .. } = self;
+        rows.pack(key, packed);
+        if let Some(id) = index.find(hash, |id| rows.is(id, key, packed)) {
             return Ok((StateId::new(id as usize), false));
         }
         let id = u32::try_from(rows.len()).map_err(|_| Full)?;
-        if self.is_narrow || rows.n_numbers() < key.len() {
-            self.widen();
-        }
-        let Self { rows, index, key, chunks, .. } = self;
-        rows.push(key);
-        let n_chunks = chunks.len();
-        index.insert(hash, id, |id| rows.touch(id), |id| hash_row(rows.get(id), n_chunks));
+        rows.push(packed);
+        index.insert(hash, id, |id| rows.touch(id), |id| hash_numbers(rows.get(id)));
         Ok((StateId::new(id as usize), true))
     }
 
@@ -217,8 +217,8 @@ impl StateStore {
     }
 
     /// Gives the rows to come room for what there is.
-    fn widen(&mut self) {
-        let n_threads = self.key.len() - self.chunks.len();
+    fn widen(&mut self, n_numbers: usize) {
+        let n_threads = n_numbers - self.chunks.len();
         let n_before = self.rows.n_numbers().saturating_sub(self.chunks.len());
         let mut widths: Vec<u8> = self.chunks.iter().map(|pool| width(pool.len())).collect();
         widths.resize(widths.len() + n_threads.max(n_before), width(self.threads.len()));
@@ -262,9 +262,4 @@ impl PartStore for StateStore {
     fn bytes(&self) -> usize {
         self.bytes()
     }
-}
-
-/// The hash of a row, without zeros for threads at the end.
-fn hash_row(row: impl Iterator<Item = u32> + Clone, n_chunks: usize) -> u64 {
-    hash_numbers(trimmed(row, n_chunks))
 }

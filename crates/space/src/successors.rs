@@ -8,7 +8,7 @@ use pdnet_net::{Effect, Firing, Place, Transition};
 use crate::code::{Operand, Reg};
 use crate::layout::{Cells, Home, Layout, word_place};
 use crate::memo::{Memo, Trail};
-use crate::parts::Row;
+use crate::parts::{Glance, Row};
 use crate::plan::Plans;
 use crate::section::Walk;
 use crate::sequence::Sequence;
@@ -107,10 +107,15 @@ pub struct Successors<'c> {
     /// The state that was gone to by the numbers of its parts, and the one after a step.
     pub(crate) row: Row,
     pub(crate) next_row: Row,
+    /// Who is in an atomic section there, and whether the process has ended.
+    pub(crate) owner: Glance,
+    pub(crate) ended: Glance,
     /// It is the current state.
     pub(crate) is_unpacked: bool,
     /// The generator is ready to find steps of it.
     pub(crate) is_started: bool,
+    /// How often the steps from each place are still to be found without native code; empty where there is to be none.
+    pub(crate) patience: Vec<u32>,
 }
 
 impl<'c> Successors<'c> {
@@ -137,8 +142,11 @@ impl<'c> Successors<'c> {
             memo: Memo::default(),
             row: Row::default(),
             next_row: Row::default(),
+            owner: Glance::default(),
+            ended: Glance::default(),
             is_unpacked: false,
             is_started: false,
+            patience: compiled.natives.patience(),
         }
     }
 
@@ -294,15 +302,18 @@ impl<'c> Successors<'c> {
             for depth in 0..self.current.threads[thread][0] {
                 let place = word_place(self.current.threads[thread][base]);
                 let mut is_bound = false;
+                self.warm_up(place);
                 for transitions in &ranks[place] {
                     for &transition in transitions {
                         (self.registers[0], self.registers[1], self.base) = (thread as i64, depth, base);
                         let rule = &compiled.transitions[transition];
                         self.touched.add(thread, rule);
-                        self.bind(transition, rule, 0, &mut |this: &mut Self, transition, rule: &Rule| {
+                        let Some(position) = self.bind_natively(rule) else { continue };
+                        let found = &mut |this: &mut Self, transition, rule: &Rule| {
                             is_bound = true;
                             found(this, transition, rule)
-                        })?;
+                        };
+                        self.bind(transition, rule, position, found)?;
                     }
                     if is_bound {
                         break;
@@ -327,6 +338,7 @@ impl<'c> Successors<'c> {
             let mut base = compiled.layout.thread_template.len();
             for depth in 0..self.current.threads[thread][0] {
                 let place = word_place(self.current.threads[thread][base]);
+                self.warm_up(place);
                 for &transition in &compiled.from[place] {
                     if !is_wanted(transition) {
                         continue;
@@ -336,7 +348,8 @@ impl<'c> Successors<'c> {
                     self.base = base;
                     let rule = &compiled.transitions[transition];
                     self.touched.add(thread, rule);
-                    self.bind(transition, rule, 0, found)?;
+                    let Some(position) = self.bind_natively(rule) else { continue };
+                    self.bind(transition, rule, position, found)?;
                 }
                 base += compiled.layout.frame_words[place] as usize;
             }

@@ -1,6 +1,6 @@
 //! Transitions, compiled: first the steps that bind their variables, then what firing them changes.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_net::{ArcData, Domain, Effect, Expr, Function, Net, Pattern, Place, Transition, TransitionData};
@@ -9,6 +9,7 @@ use crate::chunks::Chunks;
 use crate::code::{self, Code, Operand, Reg, reg};
 use crate::common::{Group, groups, repeated};
 use crate::layout::{Cells, Home, Layout, Slot, no_room, word_place};
+use crate::native::{Native, Natives};
 use crate::priority::Priorities;
 use crate::schedule::{conjuncts, schedule};
 use crate::touch::Touched;
@@ -29,6 +30,8 @@ pub struct Compiled {
     /// In which chunk, and where there, it is said who is in an atomic section, and whether the process has ended.
     pub(crate) atomic_at: Option<(usize, usize)>,
     pub(crate) ended_at: Option<(usize, usize)>,
+    /// Which places have native code.
+    pub(crate) natives: Natives,
     initial: State,
 }
 
@@ -52,6 +55,8 @@ pub(crate) struct Rule {
     pub(crate) chunks: u64,
     /// Whether it can look at or change anything of other threads.
     pub(crate) touches_others: bool,
+    /// Where some of it is native code.
+    pub(crate) native: OnceLock<Native>,
 }
 
 /// One part of a token that an arc asks for.
@@ -195,7 +200,19 @@ impl Compiled {
         layout.chunks = Arc::new(chunks);
         let initial = layout.initial(net)?;
         let priorities = Priorities::new(net, &from);
-        Ok(Self { layout, code, transitions, from, priorities, sequel_chunks, atomic_at, ended_at, initial })
+        let natives = Natives::new(net.places.len());
+        Ok(Self {
+            layout,
+            code,
+            transitions,
+            from,
+            priorities,
+            sequel_chunks,
+            atomic_at,
+            ended_at,
+            natives,
+            initial,
+        })
     }
 
     /// The initial state.
@@ -330,6 +347,7 @@ impl Compiler<'_> {
             n_vars: data.vars.len(),
             chunks: 0,
             touches_others: true,
+            native: OnceLock::new(),
         };
         for (var, var_data) in data.vars.iter_enumerated() {
             if let Some(domain) = &var_data.choice {

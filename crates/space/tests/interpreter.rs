@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pdnet_base::{Idx as _, Rng};
 use pdnet_net::{Expr, Firing, Interpreter, Marking, Net, PlaceForm, Successor, Transition, verify_net};
 use pdnet_space::{
-    Atoms, Compiled, Outcome, Races, StateId, StateStore, States as _, Step, Successors, Unsupported,
+    Atoms, Compiled, Jit, Outcome, Races, StateId, StateStore, States as _, Step, Successors, Unsupported,
 };
 
 #[path = "nets/mod.rs"]
@@ -18,8 +18,10 @@ fn compare(net: &Net, max: usize) -> Result<(usize, usize), Unsupported> {
     assert!(violations.is_empty(), "{violations:?}");
     let interpreter = Interpreter::new(net);
     let compiled = Compiled::new(net)?;
+    let native = compiled.clone().with_jit(Jit::On);
     let mut store = StateStore::new(&compiled);
     let mut successors = Successors::new(&compiled);
+    let mut natively = Successors::new(&native);
     let mut remembering = Successors::new(&compiled);
     let mut of_marking: BTreeMap<Marking, StateId> = BTreeMap::new();
     let mut markings: Vec<Marking> = vec![interpreter.initial()];
@@ -46,6 +48,13 @@ fn compare(net: &Net, max: usize) -> Result<(usize, usize), Unsupported> {
             found.push((firing, id));
             steps.push(described(step, id));
         })?;
+        let mut native_found = Vec::new();
+        store.load(StateId::new(at), natively.current_mut());
+        natively.for_each(|step, next| {
+            let id = (step.outcome == Outcome::State).then(|| store.insert(next).unwrap().0);
+            native_found.push((step.firing().unwrap(), id));
+        })?;
+        assert_eq!(native_found, found, "native steps of s{at}:\n{net}");
         let mut remembered = Vec::new();
         remembering.load_row(&store, StateId::new(at));
         remembering.for_each_remembered(&mut store, |store, step, next| {
@@ -66,6 +75,7 @@ fn compare(net: &Net, max: usize) -> Result<(usize, usize), Unsupported> {
             None => assert_eq!(expected, [], "races of s{at}:\n{net}"),
             Some(race) => assert!(expected.contains(&race), "{race:?} of s{at}:\n{net}"),
         }
+        assert_eq!(natively.race(&mut races), successors.race(&mut races), "races of s{at}:\n{net}");
         n_racy += usize::from(!expected.is_empty());
         found.sort();
         let firings: Vec<Firing> = found.iter().map(|(firing, _)| firing.clone()).collect();

@@ -5,7 +5,7 @@
 
 use pdnet_base::Rng;
 use pdnet_check::Engine;
-use pdnet_explicit::{Crew, Explicit, Order};
+use pdnet_explicit::{Crew, Explicit, Jit, Order};
 use pdnet_testkit::{ConformanceReport, Reference, check_engine};
 
 /// The engines under test, and whether their runs to assertions and deadlocks are shortest. The reference is
@@ -26,6 +26,8 @@ fn engines() -> Vec<(Box<dyn Engine + Sync>, bool)> {
         (Box::new(Explicit { crew: crew(2), ..Explicit::PLAIN }), false),
         (Box::new(Explicit { crew: crew(4), ..Explicit::default() }), false),
         (Box::new(Explicit { stubborn: false, crew: crew(3), ..Explicit::default() }), false),
+        (Box::new(Explicit { jit: Jit::On, ..Explicit::PLAIN }), true),
+        (Box::new(Explicit { jit: Jit::On, crew: crew(2), ..Explicit::default() }), false),
     ]
 }
 
