@@ -381,15 +381,6 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
             *lock(&self.search.stopped) = Some(reason);
         }
         drop(leaves);
-        if std::env::var_os("PARDBG").is_some() {
-            eprintln!(
-                "worker {} first {} edges {} expanded {} ",
-                self.number,
-                self.search.tallies[self.number].nodes.load(Ordering::Relaxed),
-                self.search.tallies[self.number].edges.load(Ordering::Relaxed),
-                self.product.n_edges
-            );
-        }
         self.product.notes
     }
 
@@ -455,7 +446,9 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
         while !view.are_united(edge.target, node) {
             let Some(last) = self.roots.pop() else { return };
             let Some(root) = self.roots.last_mut() else { return };
-            view.unite(last.node, root.node, |child, parent, view| {
+            // The node whose edge led from the one to the other is not done, and where to begin to look for one.
+            let from = last.depth.checked_sub(1).map_or(root.node, |at| self.frames[at].node);
+            view.unite(node, from, |child, parent, view| {
                 let both = search.take(child).and_then(|summary| search.add(view, parent, &summary));
                 // Together they may be enough, without anything new from here.
                 root.is_new |= both.is_some_and(|(summary, _)| summary.is_accepting(all, search.fairness));

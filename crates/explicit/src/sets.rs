@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use pdnet_base::Slots;
 
-/// So many nodes have their cells side by side.
+/// So many nodes are side by side.
 const PAGE: usize = 1 << 11;
 
 /// So many nodes that are done are left out after a node that is done at once.
@@ -54,20 +54,26 @@ const FIRST_WORKER: u32 = 38;
 /// So many workers can be told apart.
 pub(crate) const MOST_WORKERS: usize = (u64::BITS - FIRST_WORKER) as usize;
 
-/// What is known of a node. All is zero before it is seen: numbers of other nodes are kept as the exclusive or with the own one.
+/// The nodes beside a node. All is zero before it is seen: numbers of other nodes are kept as the exclusive or with the own one.
 #[derive(Debug, Default)]
-struct Cell {
-    word: AtomicU64,
+struct Links {
     /// The next one that is not done, as far as is known.
     next: AtomicU32,
     /// The next one in the set.
     member: AtomicU32,
 }
 
+/// What is known of nodes. Words are looked at along every edge, links once for each node: so they are apart.
+#[derive(Debug)]
+struct Page {
+    words: Box<[AtomicU64]>,
+    links: Box<[Links]>,
+}
+
 /// All sets.
 #[derive(Debug)]
 pub(crate) struct Sets {
-    pages: Slots<Box<[Cell]>>,
+    pages: Slots<Page>,
     bytes: AtomicUsize,
 }
 
@@ -76,7 +82,7 @@ pub(crate) struct Sets {
 pub(crate) struct View<'s> {
     sets: &'s Sets,
     /// The pages that it has looked at.
-    pages: Vec<Option<&'s [Cell]>>,
+    pages: Vec<(&'s [AtomicU64], &'s [Links])>,
     worker: u64,
 }
 
@@ -118,17 +124,19 @@ impl Sets {
         self.pages.bytes() + self.bytes.load(Ordering::Relaxed)
     }
 
-    fn page(&self, page: u32) -> &[Cell] {
+    fn page(&self, page: u32) -> &Page {
         self.pages.get(page).unwrap_or_else(|| {
-            self.bytes.fetch_add(PAGE * size_of::<Cell>(), Ordering::Relaxed);
-            self.pages.set(page, (0..PAGE).map(|_| Cell::default()).collect())
+            let size = size_of::<AtomicU64>() + size_of::<Links>();
+            self.bytes.fetch_add(PAGE * size, Ordering::Relaxed);
+            let words = (0..PAGE).map(|_| AtomicU64::new(0)).collect();
+            self.pages.set(page, Page { words, links: (0..PAGE).map(|_| Links::default()).collect() })
         })
     }
 
     /// Whether somebody has seen the node.
     pub(crate) fn has_seen(&self, node: u32) -> bool {
         let page = self.pages.get(node / PAGE as u32);
-        page.is_some_and(|cells| cells[node as usize % PAGE].word.load(Ordering::Acquire) & SEEN != 0)
+        page.is_some_and(|page| page.words[node as usize % PAGE].load(Ordering::Acquire) & SEEN != 0)
     }
 }
 
@@ -139,47 +147,56 @@ const fn above(word: u64, node: u32) -> u32 {
 
 impl<'s> View<'s> {
     #[inline]
-    fn cell(&mut self, node: u32) -> &'s Cell {
+    fn word_of(&mut self, node: u32) -> &'s AtomicU64 {
         let page = node as usize / PAGE;
-        match self.pages.get(page) {
-            Some(Some(cells)) => &cells[node as usize % PAGE],
-            _ => self.new_page(page, node),
+        match self.pages.get(page).and_then(|(words, _)| words.get(node as usize % PAGE)) {
+            Some(word) => word,
+            None => &self.new_page(page).words[node as usize % PAGE],
+        }
+    }
+
+    #[inline]
+    fn links(&mut self, node: u32) -> &'s Links {
+        let page = node as usize / PAGE;
+        match self.pages.get(page).and_then(|(_, links)| links.get(node as usize % PAGE)) {
+            Some(links) => links,
+            None => &self.new_page(page).links[node as usize % PAGE],
         }
     }
 
     #[cold]
-    fn new_page(&mut self, page: usize, node: u32) -> &'s Cell {
-        if self.pages.len() <= page {
-            self.pages.resize(page + 1, None);
+    fn new_page(&mut self, number: usize) -> &'s Page {
+        if self.pages.len() <= number {
+            self.pages.resize(number + 1, (&[], &[]));
         }
-        let cells = self.sets.page(node / PAGE as u32);
-        self.pages[page] = Some(cells);
-        &cells[node as usize % PAGE]
+        #[expect(clippy::cast_possible_truncation, reason = "nodes are numbered in 32 bits")]
+        let page = self.sets.page(number as u32);
+        self.pages[number] = (&page.words, &page.links);
+        page
     }
 
     /// The bytes of what it has for itself.
     pub(crate) const fn bytes(&self) -> usize {
-        self.pages.capacity() * size_of::<Option<&[Cell]>>()
+        self.pages.capacity() * size_of::<(&[AtomicU64], &[Links])>()
     }
 
     /// Looks at a node, so that it is close to the processor when it is needed.
     #[inline]
     pub(crate) fn touch(&self, node: u32) -> u32 {
-        match self.pages.get(node as usize / PAGE) {
-            Some(Some(cells)) => cells[node as usize % PAGE].next.load(Ordering::Relaxed),
-            _ => 0,
-        }
+        let word =
+            self.pages.get(node as usize / PAGE).and_then(|(words, _)| words.get(node as usize % PAGE));
+        word.map_or(0, |word| u32::from(word.load(Ordering::Relaxed) != 0))
     }
 
     #[inline]
     fn word(&mut self, node: u32) -> u64 {
-        self.cell(node).word.load(Ordering::Acquire)
+        self.word_of(node).load(Ordering::Acquire)
     }
 
     /// Changes the word of a node where it is still what it was.
     #[inline]
     fn exchange(&mut self, node: u32, old: u64, new: u64) -> bool {
-        self.cell(node).word.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        self.word_of(node).compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// The root of a node, and its word when it was seen to be one.
@@ -267,14 +284,14 @@ impl<'s> View<'s> {
                 break;
             }
             let beyond = self.next(next);
-            self.cell(node).next.store(beyond ^ node, Ordering::Release);
+            self.links(node).next.store(beyond ^ node, Ordering::Release);
         }
         true
     }
 
     #[inline]
     fn next(&mut self, node: u32) -> u32 {
-        self.cell(node).next.load(Ordering::Acquire) ^ node
+        self.links(node).next.load(Ordering::Acquire) ^ node
     }
 
     /// A node of the set of this one that is not done. Nothing where all are.
@@ -292,7 +309,7 @@ impl<'s> View<'s> {
                 return Some(next);
             }
             let beyond = self.next(next);
-            self.cell(at).next.store(beyond ^ at, Ordering::Release);
+            self.links(at).next.store(beyond ^ at, Ordering::Release);
             at = beyond;
         }
     }
@@ -313,7 +330,7 @@ impl<'s> View<'s> {
     }
 
     fn unlock(&mut self, node: u32) {
-        self.cell(node).word.fetch_and(!LOCKED, Ordering::AcqRel);
+        self.word_of(node).fetch_and(!LOCKED, Ordering::AcqRel);
     }
 
     /// Unites the sets of two nodes, both of which have a node that is not done. What is known of the set that will not have a root
@@ -339,16 +356,15 @@ impl<'s> View<'s> {
             carry(child, parent, self);
         }
         let (below, beside) = (self.lock(nodes[0]), self.lock(nodes[1]));
-        for of in [|cell: &'s Cell| &cell.next, |cell: &'s Cell| &cell.member] {
-            let (first, second) = (of(self.cell(below)), of(self.cell(beside)));
+        for of in [|links: &'s Links| &links.next, |links: &'s Links| &links.member] {
+            let (first, second) = (of(self.links(below)), of(self.links(beside)));
             let after = [first.load(Ordering::Acquire) ^ below, second.load(Ordering::Acquire) ^ beside];
             first.store(after[1] ^ below, Ordering::Release);
             second.store(after[0] ^ beside, Ordering::Release);
         }
         // Others may still add their bits.
-        let cell = self.cell(child);
-        let word = cell
-            .word
+        let word = self
+            .word_of(child)
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
                 Some(word & !(ABOVE | TAKEN | NOTED) | u64::from(parent ^ child))
             })
@@ -406,10 +422,10 @@ impl<'s> View<'s> {
     /// The nodes of the set of a node, none of them twice. Where others unite sets meanwhile, some may be missing.
     pub(crate) fn members(&mut self, node: u32) -> Vec<u32> {
         let mut members = vec![node];
-        let mut at = self.cell(node).member.load(Ordering::Acquire) ^ node;
+        let mut at = self.links(node).member.load(Ordering::Acquire) ^ node;
         while at != node {
             members.push(at);
-            at = self.cell(at).member.load(Ordering::Acquire) ^ at;
+            at = self.links(at).member.load(Ordering::Acquire) ^ at;
         }
         members.sort_unstable();
         members.dedup();
