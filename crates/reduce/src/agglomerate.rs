@@ -325,6 +325,18 @@ fn merge_before(ground: &Ground<'_>) -> Merged {
             (0..workshop.steps.len()).filter(|&number| is_before(&workshop.steps[number])).collect();
         let first: Vec<Transition> =
             before.iter().map(|&number| workshop.steps[number].step.parts[0].transition).collect();
+        // Where threads stop there anyhow, no place is saved, but they would have two of them to stand at with the same future: one before what
+        // is put off, and this one.
+        let is_put = |candidate: &Candidate| {
+            let puts = |arc: &ArcData| matches!(arc, ArcData::Put { place: at, .. } if *at == place);
+            candidate.step.data.arcs.iter().any(puts)
+        };
+        let n_ways = workshop.steps.iter().filter(|candidate| is_put(candidate)).count();
+        let is_initial =
+            matches!(&net.places[place].form, PlaceForm::Tokens { initial } if !initial.is_empty());
+        if is_initial || n_ways > before.len() {
+            continue;
+        }
         let is_merged = workshop.replace(&before, after.len(), |workshop, number| {
             let step = &workshop.steps[number].step;
             let mut made = Vec::new();
