@@ -2,7 +2,7 @@
 
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, StopReason, Trace, TraceEnd, Verdict};
-use pdnet_net::{Expr, Transition};
+use pdnet_net::{Expr, Firing, Transition};
 use pdnet_space::{Atoms, Forget, Proviso, Races, State, StateId, States, Step, Stubborn, Symmetry};
 
 use crate::budget::Budget;
@@ -53,6 +53,8 @@ pub(crate) struct Hit {
     pub(crate) goal: usize,
     /// The first transition of the firing that does, and that of its transitions which must not fire.
     pub(crate) last: Option<(Transition, Transition)>,
+    /// The thread that fires it, by its number in the state at hand.
+    pub(crate) thread: Option<u32>,
     pub(crate) end: TraceEnd,
 }
 
@@ -248,7 +250,8 @@ impl<'a> Goals<'a> {
                     && self.is_open(goal)
                 {
                     let last = Some((step.transition, transition));
-                    hits.push(Hit { goal, last, end: TraceEnd::Any });
+                    let thread = Some(step.thread);
+                    hits.push(Hit { goal, last, thread, end: TraceEnd::Any });
                 }
             }
         }
@@ -285,12 +288,17 @@ impl<'a> Goals<'a> {
                 Goal::NeverFires(_) => {}
                 Goal::NoDeadlock => {
                     if is_dead {
-                        hits.push(Hit { goal, last: None, end: TraceEnd::Stutter });
+                        hits.push(Hit { goal, last: None, thread: None, end: TraceEnd::Stutter });
                     }
                 }
                 Goal::NoRace(races) => {
                     if let Some(race) = stepper.race(races) {
-                        hits.push(Hit { goal, last: None, end: TraceEnd::Race(Box::new(race)) });
+                        hits.push(Hit {
+                            goal,
+                            last: None,
+                            thread: None,
+                            end: TraceEnd::Race(Box::new(race)),
+                        });
                     }
                 }
                 Goal::Invariant(condition, atoms, _) => {
@@ -313,7 +321,7 @@ impl<'a> Goals<'a> {
                             continue;
                         }
                     }
-                    hits.push(Hit { goal, last: None, end: TraceEnd::Any });
+                    hits.push(Hit { goal, last: None, thread: None, end: TraceEnd::Any });
                 }
             }
         }
@@ -331,9 +339,21 @@ impl<'a> Goals<'a> {
         hit: Hit,
     ) -> Trace {
         let mut prefix = stepper.walk_along(store, path);
-        prefix.extend(inside.and_then(|inside| stepper.walk_to(inside)).unwrap_or_default());
-        let Hit { goal, last, mut end } = hit;
-        prefix.extend(last.and_then(|(first, fires)| stepper.find_firing(first, fires)));
+        prefix.extend(inside.and_then(|inside| stepper.walk_to(inside, None)).unwrap_or_default());
+        self.finish(stepper, prefix, None, hit)
+    }
+
+    /// The run that is found by going these firings, after which the stepper is, and by the firing that breaks the goal; by this thread, if one
+    /// is named.
+    pub(crate) fn finish(
+        &mut self,
+        stepper: &mut Stepper<'_>,
+        mut prefix: Vec<Firing>,
+        by: Option<u32>,
+        hit: Hit,
+    ) -> Trace {
+        let Hit { goal, last, thread: _, mut end } = hit;
+        prefix.extend(last.and_then(|(first, fires)| stepper.find_firing(first, fires, by)));
         if let (TraceEnd::Race(found), Some(Goal::NoRace(races))) = (&mut end, self.goals.get_mut(goal))
             && let Some(race) = stepper.race(races)
         {

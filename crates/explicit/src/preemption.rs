@@ -176,6 +176,8 @@ pub(crate) struct Later {
     pub(crate) goal: usize,
     /// The first transition of the firing, and that which must not fire.
     pub(crate) last: (Transition, Transition),
+    /// The thread that fires it.
+    pub(crate) thread: u32,
 }
 
 struct Search<'a> {
@@ -332,8 +334,8 @@ impl<'a> Search<'a> {
 
     /// What a preemption has broken is broken by a run with so many of them.
     fn settle_later(&mut self, run: u32) {
-        for Later { position, goal, last } in std::mem::take(&mut self.later) {
-            let hit = Hit { goal, last: Some(last), end: TraceEnd::Any };
+        for Later { position, goal, last, thread } in std::mem::take(&mut self.later) {
+            let hit = Hit { goal, last: Some(last), thread: Some(thread), end: TraceEnd::Any };
             self.settle(position, hit, run);
         }
     }
@@ -452,10 +454,10 @@ impl<'a> Search<'a> {
             if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         for hit in later_hits {
-            if let Some(last) = hit.last
+            if let (Some(last), Some(thread)) = (hit.last, hit.thread)
                 && !later.iter().any(|known| known.goal == hit.goal)
             {
-                later.push(Later { position, goal: hit.goal, last });
+                later.push(Later { position, goal: hit.goal, last, thread });
             }
         }
         let stop = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop);
@@ -483,14 +485,16 @@ impl<'a> Search<'a> {
         let mut path = Vec::new();
         let mut at = position;
         loop {
-            let ((id, _), before) = self.tables.nodes[at];
-            path.push(id);
+            let (node, before) = self.tables.nodes[at];
+            path.push(node);
             if at == 0 {
                 break;
             }
             at = before as usize;
         }
         path.reverse();
-        self.goals.trace(&mut self.stepper, &self.tables.store, (&path, None), hit)
+        // Another thread may have a step to the same state, but it would be a preemption.
+        let prefix = self.stepper.walk_along_by(&self.tables.store, &path);
+        self.goals.finish(&mut self.stepper, prefix, hit.thread, hit)
     }
 }

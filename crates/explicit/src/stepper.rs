@@ -15,6 +15,26 @@ use crate::graph::{Model, Movers};
 /// So many states inside of atomic sections are looked at for one way. A search walks through far fewer after each step.
 const MOST_INSIDE: usize = 1 << 16;
 
+/// Who takes the steps of a way.
+#[derive(Clone, Copy)]
+enum By {
+    Anybody,
+    /// One thread takes all of them.
+    Thread(u32),
+    /// These threads take the first.
+    First(Movers),
+}
+
+impl By {
+    fn allows(self, step: &Step<'_>, is_first: bool) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::Thread(thread) => thread == step.thread,
+            Self::First(movers) => !is_first || movers == Movers::of(step),
+        }
+    }
+}
+
 /// What a search looks for, beside the atoms of properties.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'w> {
@@ -308,11 +328,17 @@ impl<'a> Stepper<'a> {
         wanted
     }
 
-    /// A firing in the current state that begins with the one transition and fires the other.
-    pub(crate) fn find_firing(&mut self, first: Transition, fires: Transition) -> Option<Firing> {
+    /// A firing in the current state that begins with the one transition and fires the other; by this thread, if one is named.
+    pub(crate) fn find_firing(
+        &mut self,
+        first: Transition,
+        fires: Transition,
+        by: Option<u32>,
+    ) -> Option<Firing> {
         let mut found = None;
         let _ = self.successors.for_each(|step, _| {
-            if step.transition == first && step.transitions().any(|transition| transition == fires) {
+            let is_first = step.transition == first && by.is_none_or(|thread| thread == step.thread);
+            if is_first && step.transitions().any(|transition| transition == fires) {
                 found = step.firing();
                 return ControlFlow::Break(());
             }
@@ -325,7 +351,20 @@ impl<'a> Stepper<'a> {
     /// current state may have values that stored ones lack, and so has the one that is found.
     fn walk_to_stored(&mut self, store: &impl States, to: StateId) -> Option<Vec<Firing>> {
         let wanted = self.wanted(store, to);
-        self.walk_to(&wanted)
+        self.walk_to(&wanted, None)
+    }
+
+    /// As [`Stepper::walk_along`], where it matters which thread takes which step, and none has another number: each state comes with
+    /// the thread that moves to it.
+    pub(crate) fn walk_along_by(&mut self, store: &impl States, path: &[(StateId, u32)]) -> Vec<Firing> {
+        self.go_to(&self.compiled.initial());
+        let mut firings = Vec::new();
+        for &(next, thread) in path.iter().skip(1) {
+            let wanted = self.wanted(store, next);
+            let Some(more) = self.walk_to(&wanted, Some(thread)) else { break };
+            firings.extend(more);
+        }
+        firings
     }
 
     /// The firings of a run along stored states from the initial one, which is the first. The current state is then the last one of
@@ -362,7 +401,7 @@ impl<'a> Stepper<'a> {
             let (mut at, to) = (self.wanted(store, ends[0]), self.wanted(store, ends[1]));
             at.detach();
             self.go_to(&at);
-            let Some(way) = self.walk_to(&to) else { break };
+            let Some(way) = self.walk_to(&to, None) else { break };
             for firing in way {
                 let Some(next) = self.after(&at, &firing) else { break };
                 let Some((step, real_next)) = self.imitate(&next, &firing, &real, &names) else { break };
@@ -421,13 +460,12 @@ impl<'a> Stepper<'a> {
 
     /// Walks to the first state that, as it would be stored, is the wanted one: by one step, or by several through an atomic
     /// section, in the order in which a search goes through it. All first steps are tried: which of them a search had to
-    /// look at depended on what it knew then.
-    pub(crate) fn walk_to(&mut self, wanted: &State) -> Option<Vec<Firing>> {
-        self.walk(wanted, None)
+    /// look at depended on what it knew then. Only steps of one thread count, if one is named.
+    pub(crate) fn walk_to(&mut self, wanted: &State, by: Option<u32>) -> Option<Vec<Firing>> {
+        self.walk(wanted, by.map_or(By::Anybody, By::Thread))
     }
 
-    /// The same by a first step of these threads, if they are named.
-    fn walk(&mut self, wanted: &State, mut movers: Option<Movers>) -> Option<Vec<Firing>> {
+    fn walk(&mut self, wanted: &State, by: By) -> Option<Vec<Firing>> {
         let mut start = self.successors.current().clone();
         start.detach();
         let goes_through = self.through_sections || self.stubborn.is_some();
@@ -438,9 +476,8 @@ impl<'a> Stepper<'a> {
             self.go_to(&from);
             let Self { compiled, stubborn, stored, successors, ahead, .. } = self;
             ahead.start_near(successors.current());
-            let first = movers.take();
             let _ = successors.for_each(|step, next| {
-                if step.outcome == Outcome::Pruned || first.is_some_and(|first| first != Movers::of(step)) {
+                if step.outcome == Outcome::Pruned || !by.allows(step, way.is_empty()) {
                     return ControlFlow::Continue(());
                 }
                 ahead.go_to(next);
@@ -480,7 +517,7 @@ impl<'a> Stepper<'a> {
     pub(crate) fn find(&mut self, store: &impl States, movers: Option<Movers>, to: StateId) -> Vec<Firing> {
         let start = self.successors.current().clone();
         let wanted = self.wanted(store, to);
-        let found = self.walk(&wanted, movers).unwrap_or_default();
+        let found = self.walk(&wanted, movers.map_or(By::Anybody, By::First)).unwrap_or_default();
         self.successors.current_mut().copy_from(&start);
         found
     }

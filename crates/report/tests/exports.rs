@@ -30,7 +30,42 @@ fn a_lasso_as_json() {
           },
           "timings": {
             "reading": 0.25,
-            "modelling": 0.5
+            "modelling": 0.5,
+            "phases": [
+              {
+                "name": "reading",
+                "seconds": 0.25
+              },
+              {
+                "name": "modelling",
+                "seconds": 0.5
+              },
+              {
+                "name": "slicing",
+                "seconds": -0.0
+              },
+              {
+                "name": "agglomeration",
+                "seconds": -0.0
+              },
+              {
+                "name": "searching",
+                "seconds": 0.25
+              },
+              {
+                "name": "replaying",
+                "seconds": 0.125
+              },
+              {
+                "name": "stronger fairness",
+                "seconds": 0.0
+              },
+              {
+                "name": "everything else",
+                "seconds": 0.125
+              }
+            ],
+            "total": 1.25
           },
           "reductions": [],
           "verdict": "false",
@@ -48,7 +83,17 @@ fn a_lasso_as_json() {
                 "states": 12,
                 "transitions": 20,
                 "seconds": 0.25,
-                "peak_memory_bytes": 3145728
+                "peak_memory_bytes": 3145728,
+                "memory": {
+                  "states": 0,
+                  "index": 0,
+                  "parts": 0,
+                  "way_back": 0,
+                  "remembered": 0,
+                  "edges": 0,
+                  "nodes": 0,
+                  "waiting": 0
+                }
               },
               "fair": [
                 {

@@ -299,6 +299,14 @@ fn a_result_says_what_slicing_cut() {
         assert         500.000       2.000      502.000      250.000      12       T
         search for assert: 48 states/s, 1.7 steps a state, 262144 bytes a state (3.0 MiB)
         slicing for assert (on-demand), ms: 
+        where the time went        ms     %
+        reading               250.000  20.0
+        modelling             500.000  40.0
+        slicing                 2.000   0.2
+        searching             250.000  20.0
+        replaying             123.000   9.8
+        everything else       125.000  10.0
+        together             1250.000
     "#]]
     .assert_eq(&timings_table(&report));
     report.results[0].origin = pdnet_report::Origin::Cache;

@@ -65,12 +65,16 @@ impl SharedStore {
         let (chunks, threads, states) = store.contents();
         let chunks = chunks.iter().map(|pool| Pool::new(pool.iter())).collect();
         let shared = Arc::new(Self::with(chunks, Pool::new(threads.iter()), n_workers, (SEGMENTS, BUCKETS)));
+        // A row that did not fit would begin another block, and have another number than it had. Later states have more threads.
+        let known = |position| shared.chunks.get(position).unwrap_or(&shared.threads).len();
+        shared.rows.set_format(Format::new((0..store.n_numbers()).map(known)));
         let mut worker = Self::worker(&shared, 0);
-        for key in states {
+        for (number, key) in states.enumerate() {
             worker.key.clear();
             worker.key.extend(key);
             let hash = hash_numbers(worker.key.iter().copied());
-            worker.insert_key(hash, marks.next().unwrap_or(0))?;
+            let (id, _) = worker.insert_key(hash, marks.next().unwrap_or(0))?;
+            debug_assert_eq!(id.index(), number, "numbers stay what they are");
         }
         drop(worker);
         let mut left = u32::try_from(n_taken).map_err(|_| Full)?;

@@ -216,6 +216,11 @@ impl StateStore {
         (&self.chunks, &self.threads, rows)
     }
 
+    /// How many numbers a row has, at most.
+    pub(crate) fn n_numbers(&self) -> usize {
+        self.rows.n_numbers()
+    }
+
     /// Gives the rows to come room for what there is.
     fn widen(&mut self, n_numbers: usize) {
         let n_threads = n_numbers - self.chunks.len();

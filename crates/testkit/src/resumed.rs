@@ -1,7 +1,7 @@
 //! An engine whose searches are cut off and gone on with.
 
 use pdnet_base::Rng;
-use pdnet_check::{Control, Engine, Keeper, Limits, Observer, Outcome, Progress, Request, Verdict};
+use pdnet_check::{Control, Engine, Keeper, Limits, Observer, Outcome, Progress, Request, Verdict, replay};
 
 /// Searches with one engine, forgets what was not kept at some moment, and goes on with another. Both give the same answers by
 /// themselves, and may do so in different ways.
@@ -109,6 +109,10 @@ impl<F: Engine, S: Engine> Engine for Resumed<F, S> {
             for ((wanted, found), property) in wanted.iter().zip(&found).zip(request.properties) {
                 let name = &property.name;
                 assert_eq!(kind(&wanted.verdict), kind(&found.verdict), "{name}, round {round}");
+                if let Verdict::Violated(trace) = &found.verdict {
+                    let replayed = replay(request.net, property, request.fairness, trace);
+                    assert!(replayed.is_ok(), "{name}, round {round}: {replayed:?} {trace:?}");
+                }
                 if self.same_states && round < 2 {
                     let count = |outcome: &Outcome| (outcome.stats.states, outcome.stats.transitions);
                     assert_eq!(count(wanted), count(found), "{name}, round {round}");

@@ -223,8 +223,8 @@ impl Position {
             put(u64::from(complete), record);
         }
         put(self.later.len() as u64, record);
-        for &Later { position, goal, last: (first, fires) } in &self.later {
-            for number in [position, goal, first.index(), fires.index()] {
+        for &Later { position, goal, last: (first, fires), thread } in &self.later {
+            for number in [position, goal, thread as usize, first.index(), fires.index()] {
                 put(number as u64, record);
             }
         }
@@ -243,9 +243,10 @@ impl Position {
         for _ in 0..take(rest)? {
             let position = take_usize(rest)?;
             let goal = take_usize(rest).filter(|&goal| goal < n_goals)?;
+            let thread = take_u32(rest)?;
             let mut transition = || take_index::<Transition>(rest, net.transitions.len());
             let last = (transition()?, transition()?);
-            later.push(Later { position, goal, last });
+            later.push(Later { position, goal, last, thread });
         }
         Some(Self { findings, level, n_expanded, is_bounded, found, later })
     }

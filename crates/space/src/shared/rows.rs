@@ -240,6 +240,11 @@ impl Rows {
         })
     }
 
+    /// Sets the format of blocks to come. No block was begun.
+    pub(crate) fn set_format(&self, format: Format) {
+        *self.format.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(format);
+    }
+
     /// For each block how many rows it has, and how many of them were handed out.
     pub(crate) fn ends(&self) -> impl Iterator<Item = (u32, u32)> {
         (0..self.n_blocks.load(Ordering::Acquire)).map(|at| {
