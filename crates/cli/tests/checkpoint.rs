@@ -104,21 +104,21 @@ fn a_search_that_was_killed_goes_on() {
 fn a_file_about_another_question_is_refused() {
     let folder = folder_with("17");
     let kept = ["--checkpoint", "kept", "--resume"];
-    let asked = [&kept[..], &["--ltl", "F(a == 3)", "--states", "50"]].concat();
+    let asked = [&kept[..], &["--ltl", "G(a == 7 -> F(b == 1))", "--states", "50"]].concat();
     assert_eq!(pdnet(folder.path(), &asked).output().expect("the command runs").status.code(), Some(5));
     let path = folder.path().join("kept");
     let whole = std::fs::read(&path).expect("the file");
     let other = PROGRAM.replace("LIMIT", "17").replace("c++", "c--");
     let programs = [PROGRAM.replace("LIMIT", "17"), other];
     for (program, args, phrase) in [
-        (1, &["--ltl", "F(a == 3)"][..], "the program differ"),
-        (0, &["--ltl", "F(a == 4)"], "the properties differ"),
+        (1, &["--ltl", "G(a == 7 -> F(b == 1))"][..], "the program differ"),
+        (0, &["--ltl", "G(a == 8 -> F(b == 1))"], "the properties differ"),
         (0, &["--check", "assert"], "the properties differ"),
-        (0, &["--ltl", "F(a == 3)", "--fair", "weak"], "the properties and the fairness differ"),
-        (0, &["--ltl", "F(a == 3)", "--slice", "net"], "the method of slicing differ"),
-        (0, &["--ltl", "F(a == 3)", "--search", "dfs"], "the order differ"),
-        (0, &["--ltl", "F(a == 3)", "--store", "bitstate"], "the store differ"),
-        (0, &["--ltl", "F(a == 3)", "--preemptions", "1"], "the bound on preemptions differ"),
+        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--fair", "weak"], "the properties and the fairness differ"),
+        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--slice", "net"], "the method of slicing differ"),
+        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--search", "dfs"], "the order differ"),
+        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--store", "bitstate"], "the store differ"),
+        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--preemptions", "1"], "the bound on preemptions differ"),
     ] {
         std::fs::write(folder.path().join("p.c"), &programs[program]).expect("a file");
         let output = pdnet(folder.path(), &[args, &kept[..]].concat()).output().expect("the command runs");
@@ -128,7 +128,8 @@ fn a_file_about_another_question_is_refused() {
         assert_eq!(std::fs::read(&path).expect("the file"), whole, "{args:?}");
     }
     // Limits and threads may be others.
-    let other = [&kept[..], &["--ltl", "F(a == 3)", "--states", "90", "--threads", "2"]].concat();
+    let other =
+        [&kept[..], &["--ltl", "G(a == 7 -> F(b == 1))", "--states", "90", "--threads", "2"]].concat();
     assert_eq!(pdnet(folder.path(), &other).output().expect("the command runs").status.code(), Some(5));
 }
 

@@ -263,7 +263,6 @@ impl Record<'_> {
     /// The letter that was kept, if one was.
     pub(crate) fn any_letter(&self) -> Option<Letter> {
         let word = self.word(1);
-        #[expect(clippy::cast_possible_truncation, reason = "seven bits")]
         let atoms = (word >> 24 & 0x7f) as u8;
         (word & HAS_LETTER != 0).then_some(Letter { atoms, letter: word & ((1 << LETTER_BITS) - 1) })
     }

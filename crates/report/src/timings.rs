@@ -27,9 +27,10 @@ pub struct Timings {
 #[must_use]
 pub fn phases(report: &Report<'_>) -> Vec<(&'static str, f64)> {
     let Timings { reading, modelling, answering, probing, total } = report.timings;
-    let slicing: f64 = report.slices.iter().map(|slice| slice.seconds).sum();
-    let merging: f64 = report.merges.iter().map(|merge| merge.seconds).sum();
-    let searching: f64 = searches(report).map(|result| result.stats.seconds).sum();
+    // The sum of nothing is -0.
+    let slicing = report.slices.iter().fold(0.0, |sum, slice| sum + slice.seconds);
+    let merging = report.merges.iter().fold(0.0, |sum, merge| sum + merge.seconds);
+    let searching = searches(report).fold(0.0, |sum, result| sum + result.stats.seconds);
     // Runs are lifted and replayed between searches.
     let replaying = (answering - slicing - merging - searching).max(0.0);
     let rest = (total - reading - modelling - answering - probing).max(0.0);

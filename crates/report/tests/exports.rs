@@ -42,11 +42,11 @@ fn a_lasso_as_json() {
               },
               {
                 "name": "slicing",
-                "seconds": -0.0
+                "seconds": 0.0
               },
               {
                 "name": "agglomeration",
-                "seconds": -0.0
+                "seconds": 0.0
               },
               {
                 "name": "searching",

@@ -152,7 +152,8 @@ fn read_all(
         let memory_bytes = (filter.bytes() + waiting.size() + way.size()) as u64;
         budget.look(&Progress { states: filter.len(), memory_bytes, ..Progress::default() })?;
     }
-    (waiting.take_lowest(), way.take_lowest());
+    let _ = waiting.take_lowest();
+    let _ = way.take_lowest();
     Ok(filter.len() > 0)
 }
 
