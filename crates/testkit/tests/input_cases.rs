@@ -122,7 +122,7 @@ const SLICED: &[(&str, &str)] = &[
     ),
     (
         "int r; int main(void) { int n = __VERIFIER_nondet_int(), k = __VERIFIER_nondet_int(); if (n < k) r = 1; __pdnet_assert(n != 4); return 0; }",
-        "0 4; fails",
+        "-3..7; fails",
     ),
     // What was exact stays so.
     (
