@@ -107,6 +107,17 @@ pub struct Stats {
     pub seconds: f64,
     /// The most memory that states and search took at one time.
     pub peak_memory_bytes: u64,
+    /// What was made into native code up to its end.
+    pub native: NativeCode,
+}
+
+/// Steps of a net that were made into native code.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NativeCode {
+    /// Transitions.
+    pub transitions: u64,
+    /// How long it took.
+    pub seconds: f64,
 }
 
 /// The answer to one property, with its circumstances.

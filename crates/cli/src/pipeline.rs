@@ -62,6 +62,7 @@ pub(crate) fn check(
     if !args.quiet {
         session.show(source.warnings());
         session.show(&model.warnings);
+        session.show(crate::engine::warning(&args.limits).as_slice());
     }
     let timings = Timings { reading, modelling: clock.lap() };
     // Net to smaller nets, these to verdicts, and verdicts to answers: a violation counts once it is replayed on

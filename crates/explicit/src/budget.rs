@@ -133,6 +133,7 @@ impl<'a> Budget<'a> {
             transitions: last.transitions,
             seconds: search.start.elapsed().as_secs_f64(),
             peak_memory_bytes: self.peak_memory.max(last.memory_bytes),
+            ..Stats::default()
         }
     }
 }

@@ -10,7 +10,7 @@ use pdnet_base::Idx as _;
 use pdnet_check::{
     AtomData, Engine, Fairness, Limits, Property, PropertyKind, Request, Silent, StopReason, Verdict,
 };
-use pdnet_explicit::{Crew, Explicit, Preemptions};
+use pdnet_explicit::{Crew, Explicit, Jit, Preemptions};
 use pdnet_logic::{Atom, Ltl};
 use pdnet_net::{Expr, Net, Place};
 
@@ -64,7 +64,7 @@ fn the_process_takes_no_more_than_the_limit_and_a_tenth() {
     // The violation is a cycle, and there is none before the counters wrap.
     let never = || PropertyKind::NeverFires(vec![]);
     let (alone, two) = (Explicit::PLAIN, Explicit { crew: Crew::of(2), ..Explicit::PLAIN });
-    let bounded = Preemptions { bound: 1000, forget: false };
+    let bounded = Preemptions { bound: 1000, forget: false, jit: Jit::Off };
     let searches: [(&str, &dyn Engine, &Net, PropertyKind, Fairness); 8] = [
         ("one worker", &alone, &apart, never(), Fairness::None),
         ("two workers", &two, &apart, never(), Fairness::None),

@@ -165,6 +165,7 @@ impl Content {
                 transitions: self.stats.transitions,
                 seconds: time.as_secs_f64(),
                 peak_memory_bytes: self.stats.peak_memory_bytes,
+                ..Stats::default()
             },
         })
     }
@@ -233,6 +234,7 @@ mod tests {
             transitions: 9,
             seconds: 0.000_003,
             peak_memory_bytes: 12,
+            ..Stats::default()
         };
         let word = |text: &str| text.to_owned();
         CacheEntry { version: word("1"), build: word("b"), fingerprint: word("f"), violation, stats }

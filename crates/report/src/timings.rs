@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pdnet_check::Stats;
+use pdnet_check::{NativeCode, Stats};
 
 use crate::layout::human_bytes;
 use crate::report::{Answer, Origin, PropertyResult, Report};
@@ -63,7 +63,15 @@ fn search_line(stats: &Stats) -> String {
         }
         _ => String::new(),
     };
-    format!("{rate:.0} states/s, {steps:.1} steps a state, {bytes:.0} bytes a state ({memory}){reduced}")
+    let native = match stats.native {
+        NativeCode { transitions: 0, .. } => String::new(),
+        NativeCode { transitions, seconds } => {
+            format!(", native code for {transitions} transitions made in {} ms", milliseconds(seconds))
+        }
+    };
+    format!(
+        "{rate:.0} states/s, {steps:.1} steps a state, {bytes:.0} bytes a state ({memory}){reduced}{native}"
+    )
 }
 
 fn row(report: &Report<'_>, result: &PropertyResult<'_>) -> Vec<String> {

@@ -41,6 +41,7 @@ impl Engine for Reference {
             transitions: n_edges as u64,
             seconds: start.elapsed().as_secs_f64(),
             peak_memory_bytes: 0,
+            ..Stats::default()
         };
         verdicts.into_iter().map(|verdict| Outcome { verdict, stats }).collect()
     }

@@ -9,7 +9,7 @@ use pdnet_base::Rng;
 use pdnet_check::{
     Engine as _, Fairness, Limits, Property, PropertyKind, Request, Silent, StopReason, Verdict, replay,
 };
-use pdnet_explicit::Preemptions;
+use pdnet_explicit::{Jit, Preemptions};
 use pdnet_net::{Action, Interpreter, Transition};
 use pdnet_testkit::{NetConfig, ReachableGraph, random_net};
 
@@ -89,7 +89,7 @@ fn events_are_found_with_the_fewest_preemptions() {
         let properties: Vec<Property> = asked.iter().map(|&event| property(event)).collect();
         for bound in 0..=most + 1 {
             for forget in [false, true] {
-                let engine = Preemptions { bound, forget };
+                let engine = Preemptions { bound, forget, jit: if forget { Jit::On } else { Jit::Off } };
                 let limits = Limits::default();
                 let request =
                     Request { net: &net, properties: &properties, fairness: Fairness::None, limits };

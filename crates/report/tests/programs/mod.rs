@@ -133,6 +133,7 @@ impl Program {
             transitions: 20,
             seconds: 0.25,
             peak_memory_bytes: 3 << 20,
+            ..Stats::default()
         };
         let result = PropertyResult {
             property,
