@@ -14,4 +14,4 @@ mod verdict;
 pub use engine::{Control, Depth, Engine, Keeper, Limits, Observer, Progress, Request, Silent};
 pub use property::{AtomData, Fairness, Property, PropertyKind};
 pub use replay::{Replay, ReplayError, Starved, Step, replay};
-pub use verdict::{MemoryUse, Outcome, Preempted, Stats, StopReason, Trace, TraceEnd, Verdict};
+pub use verdict::{MemoryUse, NativeCode, Outcome, Preempted, Stats, StopReason, Trace, TraceEnd, Verdict};

@@ -115,6 +115,8 @@ pub struct Stats {
     pub memory: MemoryUse,
     /// What a search for runs with few preemptions can say, where it has left runs out or found one.
     pub preempted: Option<Preempted>,
+    /// What was made into native code up to its end.
+    pub native: NativeCode,
 }
 
 /// What a search uses memory for, in bytes.
@@ -171,6 +173,15 @@ impl Preempted {
     pub fn is_least(self) -> bool {
         self.run == Some(self.complete)
     }
+}
+
+/// Steps of a net that were made into native code.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NativeCode {
+    /// Transitions.
+    pub transitions: u64,
+    /// How long it took.
+    pub seconds: f64,
 }
 
 /// The answer to one property, with its circumstances.

@@ -376,6 +376,12 @@ pub(crate) struct LimitArgs {
     /// probability that something was left out. They search depth first.
     #[arg(long, value_enum, default_value_t = Store::Exact, value_name = "STORE", conflicts_with = "preemptions")]
     pub(crate) store: Store,
+    /// Whether the guards and writes of transitions become native code while a search runs.
+    ///
+    /// `auto`: where they are needed often enough that it pays, on machines for which there is code (x86-64). `on`: all of them, when they
+    /// are needed first. `off`: none. No answer depends on it.
+    #[arg(long, value_enum, default_value_t = JitMode::Auto, value_name = "WHEN")]
+    pub(crate) jit: JitMode,
 }
 
 impl LimitArgs {
@@ -399,6 +405,17 @@ pub(crate) enum SearchOrder {
     Bfs,
     /// Depth first.
     Dfs,
+}
+
+/// The value of `--jit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum JitMode {
+    /// Where it pays.
+    Auto,
+    /// Everywhere.
+    On,
+    /// Nowhere.
+    Off,
 }
 
 /// The value of `--store`.

@@ -1,17 +1,18 @@
 //! The choice of the engine.
 
 use pdnet_check::{Engine, Limits, Observer, StopReason};
-use pdnet_explicit::{Crew, Explicit, Order, Storage};
+use pdnet_explicit::{Crew, Explicit, Jit, Order, Storage};
 use pdnet_net::{Net, Transition};
+use pdnet_source::Diagnostic;
 
-use crate::args::{LimitArgs, SearchOrder, Store};
+use crate::args::{JitMode, LimitArgs, SearchOrder, Store};
 use crate::reductions::{Reduction, Reductions};
 
 /// The engine that answers.
 pub(crate) fn engine(reduce: &Reductions, args: &LimitArgs) -> Box<dyn Engine> {
     let (stubborn, forget) = (reduce.has(Reduction::Stubborn), reduce.has(Reduction::Forget));
     if let Some(bound) = args.preemptions {
-        return Box::new(pdnet_explicit::Preemptions { bound, forget });
+        return Box::new(pdnet_explicit::Preemptions { bound, forget, jit: jit(args) });
     }
     let symmetry = reduce.has(Reduction::Symmetry);
     Box::new(Explicit {
@@ -22,6 +23,7 @@ pub(crate) fn engine(reduce: &Reductions, args: &LimitArgs) -> Box<dyn Engine> {
         crew: crew(args),
         order: order(args),
         storage: storage(args),
+        jit: jit(args),
     })
 }
 
@@ -47,6 +49,24 @@ const fn storage(args: &LimitArgs) -> Storage {
     }
 }
 
+/// Whether it makes native code.
+const fn jit(args: &LimitArgs) -> Jit {
+    match args.jit {
+        JitMode::Auto => Jit::Auto,
+        JitMode::On => Jit::On,
+        JitMode::Off => Jit::Off,
+    }
+}
+
+/// A warning where native code was asked for and there is none.
+pub(crate) fn warning(args: &LimitArgs) -> Option<Diagnostic> {
+    let why = match args.jit {
+        JitMode::Auto | JitMode::Off => return None,
+        JitMode::On => Jit::is_possible().err()?,
+    };
+    Some(Diagnostic::warning("no-native-code", format!("`--jit on` has no effect: {why}")))
+}
+
 /// The transitions that fire in no run of a net.
 ///
 /// Nothing that leaves out steps is used, whatever was chosen for the properties: a step that was left out would be
@@ -60,5 +80,6 @@ pub(crate) fn unreached(
     limits: Limits,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Transition>, StopReason> {
-    Explicit { stubborn: false, crew: crew(args), ..Explicit::default() }.unreached(net, limits, observer)
+    Explicit { stubborn: false, crew: crew(args), jit: jit(args), ..Explicit::default() }
+        .unreached(net, limits, observer)
 }

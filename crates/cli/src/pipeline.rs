@@ -63,6 +63,7 @@ pub(crate) fn check(
     if !args.quiet {
         session.show(source.warnings());
         session.show(&model.warnings);
+        session.show(crate::engine::warning(&args.limits).as_slice());
     }
     // What was kept of searches must be about the same question.
     if let Some(checkpoint) = &session.checkpoint {

@@ -94,7 +94,8 @@ mod visited;
 mod worker;
 
 use pdnet_check::{
-    Engine, Fairness, Limits, Observer, Outcome, Property, PropertyKind, Request, Stats, StopReason, Verdict,
+    Engine, Fairness, Limits, NativeCode, Observer, Outcome, Property, PropertyKind, Request, Stats,
+    StopReason, Verdict,
 };
 use pdnet_net::{Expr, Net, Transition};
 use pdnet_space::{Compiled, Observed, Proviso, Races};
@@ -320,7 +321,10 @@ impl Engine for Explicit {
             }
         }
         let missing = || Outcome { verdict: unsupported("property".to_owned()), stats: Stats::default() };
-        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect()
+        let mut outcomes: Vec<Outcome> =
+            outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect();
+        note_native(&compiled, &mut outcomes);
+        outcomes
     }
 }
 
@@ -342,6 +346,13 @@ impl Explicit {
         let kept = budget.keeper().is_some().then(|| Question::Unreached.number(self, &model));
         Safety::unreached(&model, kept, &mut budget)
     }
+}
+
+/// Adds what was made into native code.
+pub(crate) fn note_native(compiled: &Compiled, outcomes: &mut [Outcome]) {
+    let counts = compiled.native_counts();
+    let native = NativeCode { transitions: counts.transitions, seconds: counts.time.as_secs_f64() };
+    outcomes.iter_mut().for_each(|outcome| outcome.stats.native = native);
 }
 
 /// Whether leaving out steps that other threads cannot notice preserves the property.

@@ -95,7 +95,10 @@ impl Engine for Preemptions {
         };
         let mut found = found.into_iter();
         let missing = || unsupported("property".to_owned());
-        outcomes.into_iter().map(|unfit| unfit.or_else(|| found.next()).unwrap_or_else(missing)).collect()
+        let all = outcomes.into_iter().map(|unfit| unfit.or_else(|| found.next()).unwrap_or_else(missing));
+        let mut outcomes: Vec<Outcome> = all.collect();
+        crate::note_native(&compiled, &mut outcomes);
+        outcomes
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use pdnet_check::Stats;
+use pdnet_check::{NativeCode, Stats};
 
 use crate::layout::{count, human_bytes};
 use crate::report::{Answer, Origin, PropertyResult, Report};
@@ -161,8 +161,14 @@ fn search_line(stats: &Stats) -> String {
     };
     let forgotten = after("values forgotten", stats.steps_forgotten);
     let exchanged = after("threads exchanged", stats.steps_exchanged);
+    let native = match stats.native {
+        NativeCode { transitions: 0, .. } => String::new(),
+        NativeCode { transitions, seconds } => {
+            format!(", native code for {transitions} transitions made in {} ms", milliseconds(seconds))
+        }
+    };
     format!(
-        "{rate:.0} states/s, {steps:.1} steps a state, {bytes:.0} bytes a state ({memory}){reduced}{forgotten}{exchanged}"
+        "{rate:.0} states/s, {steps:.1} steps a state, {bytes:.0} bytes a state ({memory}){reduced}{forgotten}{exchanged}{native}"
     )
 }
 

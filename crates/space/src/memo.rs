@@ -128,7 +128,7 @@ pub(crate) struct Memo {
     /// By the number of a thread's words.
     known: Vec<Known>,
     /// For each entry: its key, the number of steps, and the steps. A step is its transition, the numbers of what follows,
-    /// the partner plus 1, what it adds to the sum of a row, pairs of a part and its new number, and inner transitions.
+    /// the partner plus 1, pairs of a part and its new number, and inner transitions.
     entries: Vec<u32>,
     /// Where entries begin, plus 1, by the hash of their keys.
     table: Vec<u32>,
@@ -165,57 +165,84 @@ impl Key<'_> {
         [first, self.row[self.n_chunks + self.thread], chunks as u32, (chunks >> 32) as u32]
     }
 
-    /// Calls `take` with each number that decides, until it returns false.
+    /// The chunks that decide, of those that have a bit of their own.
     #[inline]
-    fn all(&self, mut take: impl FnMut(u32) -> bool) -> bool {
-        let mut rest = self.known.chunks & u64::MAX >> 1;
-        while rest != 0 {
-            if !take(self.row[rest.trailing_zeros() as usize]) {
-                return false;
-            }
-            rest &= rest - 1;
-        }
-        let more = if self.known.chunks >> 63 == 1 { &self.row[63..self.n_chunks] } else { &[] };
-        let others =
-            if self.known.others { &without_zeros(self.row, self.n_chunks)[self.n_chunks..] } else { &[] };
-        more.iter().chain(others).all(|&number| take(number))
+    const fn chunks(&self) -> u64 {
+        self.known.chunks & u64::MAX >> 1
+    }
+
+    /// The numbers of the other chunks, where they decide.
+    #[inline]
+    fn more(&self) -> &[u32] {
+        if self.known.chunks >> 63 == 1 { &self.row[63..self.n_chunks] } else { &[] }
+    }
+
+    /// The numbers of all threads, where they decide.
+    #[inline]
+    fn others(&self) -> &[u32] {
+        if self.known.others { &without_zeros(self.row, self.n_chunks)[self.n_chunks..] } else { &[] }
     }
 
     #[inline]
     fn hash(&self) -> usize {
-        let mut hash = self.head().into_iter().fold(0, mix);
-        self.all(|number| {
+        let mut hash = hash_head(self.head());
+        let mut rest = self.chunks();
+        while rest != 0 {
+            hash = mix(hash, self.row[rest.trailing_zeros() as usize]);
+            rest &= rest - 1;
+        }
+        for &number in self.more() {
             hash = mix(hash, number);
-            true
-        });
+        }
+        for &number in self.others() {
+            hash = mix(hash, number);
+        }
         finish(hash)
     }
 
     /// Whether it is the one that an entry begins with; then how many words it has.
     #[inline]
     fn is(&self, entry: &[u32]) -> Option<usize> {
-        let (head, rest) = entry.split_first_chunk::<HEAD>()?;
+        let (head, _) = entry.split_first_chunk::<HEAD>()?;
         let own = self.head();
-        if head[1] != own[1] || head[0] & !0xffff != own[0] || head[2..] != own[2..] {
+        let n_words = (head[0] & 0xffff) as usize;
+        let is_equal =
+            head[0] & !0xffff == own[0] && head[1] == own[1] && head[2] == own[2] && head[3] == own[3];
+        let mut numbers = entry.get(HEAD..n_words)?.iter();
+        if !is_equal {
             return None;
         }
-        let mut rest = rest.iter();
-        let mut n_words = HEAD;
-        let is_equal = self.all(|number| {
-            n_words += 1;
-            rest.next() == Some(&number)
-        });
-        (is_equal && n_words == (head[0] & 0xffff) as usize).then_some(n_words)
+        let mut rest = self.chunks();
+        while rest != 0 {
+            if numbers.next() != Some(&self.row[rest.trailing_zeros() as usize]) {
+                return None;
+            }
+            rest &= rest - 1;
+        }
+        for number in self.more() {
+            if numbers.next() != Some(number) {
+                return None;
+            }
+        }
+        for number in self.others() {
+            if numbers.next() != Some(number) {
+                return None;
+            }
+        }
+        numbers.as_slice().is_empty().then_some(n_words)
     }
 
     /// Appends its words.
     fn append_to(&self, entries: &mut Vec<u32>) {
         let start = entries.len();
         entries.extend(self.head());
-        self.all(|number| {
-            entries.push(number);
-            true
-        });
+        let mut rest = self.chunks();
+        while rest != 0 {
+            entries.push(self.row[rest.trailing_zeros() as usize]);
+            rest &= rest - 1;
+        }
+        entries.extend(self.more());
+        entries.extend(self.others());
         #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^16 parts")]
         let n_words = (entries.len() - start) as u32;
         entries[start] |= n_words;
@@ -293,8 +320,7 @@ impl Memo {
     fn add(&mut self, current: &State, next: &State, step: &Step<'_>) {
         let start = self.steps.len();
         self.n_steps += 1;
-        self.steps.extend([index(step.transition), 0, step.partner.map_or(0, |partner| partner + 1), 0, 0]);
-        let mut added = 0_u64;
+        self.steps.extend([index(step.transition), 0, step.partner.map_or(0, |partner| partner + 1)]);
         let (mut n_changes, n_chunks) = (0, current.chunks.len());
         let mut flags = if step.is_cut { CUT } else { 0 };
         match step.outcome {
@@ -305,16 +331,11 @@ impl Memo {
                 let parts = chunks.chain(threads.map(|thread| n_chunks + thread));
                 for part in parts.filter(|&part| current.parts[part] != next.parts[part]) {
                     n_changes += 1;
-                    let (before, after) = (current.parts[part], next.parts[part]);
-                    added = added.wrapping_add(summand(part, after)).wrapping_sub(summand(part, before));
                     #[expect(clippy::cast_possible_truncation, reason = "parts are numbered so")]
                     self.steps.extend([part as u32, next.parts[part]]);
                 }
             }
         }
-        #[expect(clippy::cast_possible_truncation, reason = "halves of a word")]
-        let halves = [added as u32, (added >> 32) as u32];
-        self.steps[start + 3..start + 5].copy_from_slice(&halves);
         self.steps.extend(step.inner.iter().map(|&transition| index(transition)));
         match (u32::try_from(n_changes), u16::try_from(step.inner.len())) {
             (Ok(n_changes), Ok(n_inner)) if n_changes as usize <= MOST_CHANGES => {
@@ -372,8 +393,11 @@ impl Memo {
         let at = entry as usize - 1;
         let key = &self.entries[at..][..(self.entries[at] & 0xffff) as usize];
         let mask = self.table.len() - 1;
-        // The length is not a part of the key.
-        let hash = key[1..].iter().fold(mix(0, key[0] & !0xffff), |hash, &number| mix(hash, number));
+        let (&[first, own, low, high], numbers) =
+            key.split_first_chunk::<HEAD>().unwrap_or((&[0; HEAD], &[]));
+        // The length is not a part of the hash.
+        let head = hash_head([first & !0xffff, own, low, high]);
+        let hash = numbers.iter().fold(head, |hash, &number| mix(hash, number));
         let mut slot = finish(hash) & mask;
         while self.table[slot] != 0 {
             slot = (slot + 1) & mask;
@@ -498,16 +522,16 @@ impl Successors<'_> {
             let (transition, numbers) = (memo.entries[at], memo.entries[at + 1]);
             let (n_changes, n_inner) = ((numbers & 0xff) as usize, (numbers >> 16) as usize);
             let partner = memo.entries[at + 2].checked_sub(1);
-            let added = u64::from(memo.entries[at + 3]) | u64::from(memo.entries[at + 4]) << 32;
-            let (changes, behind) = memo.entries[at + 5..].split_at(2 * n_changes);
-            at += 5 + 2 * n_changes + n_inner;
-            next_row.sum = row.sum.wrapping_add(added);
+            let (changes, behind) = memo.entries[at + 3..].split_at(2 * n_changes);
+            at += 3 + 2 * n_changes + n_inner;
             for change in changes.chunks_exact(2) {
                 let part = change[0] as usize;
                 if part >= next_row.numbers.len() {
                     next_row.numbers.resize(part + 1, 0);
                 }
-                next_row.numbers[part] = change[1];
+                let before = std::mem::replace(&mut next_row.numbers[part], change[1]);
+                next_row.sum =
+                    next_row.sum.wrapping_add(summand(part, change[1])).wrapping_sub(summand(part, before));
             }
             sequence.transitions.clear();
             let inner = behind[..n_inner].iter().map(|&inner| Transition::new(inner as usize));
@@ -524,6 +548,7 @@ impl Successors<'_> {
                 binding: None,
             };
             let flow = visit(store, &step, next_row);
+            next_row.sum = row.sum;
             next_row.numbers.truncate(row.numbers.len());
             for change in changes.chunks_exact(2) {
                 let part = change[0] as usize;
@@ -615,6 +640,12 @@ fn index(transition: Transition) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "indices have 32 bits")]
     let index = transition.index() as u32;
     index
+}
+
+/// The hash of what a key begins with. Which chunks decide is known by the thread's words, nearly always.
+#[inline]
+const fn hash_head([first, own, _, _]: [u32; HEAD]) -> u64 {
+    mix(first as u64, own)
 }
 
 /// Adds a number of a key to its hash.

@@ -100,7 +100,7 @@ pub(crate) fn unpack(
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     pub(crate) numbers: Vec<u32>,
-    /// The sum that its hash is made of: a step changes few of the numbers, and what that adds is known with the step.
+    /// The sum that its hash is made of: a step changes few of the numbers, and only they are added anew.
     pub(crate) sum: u64,
 }
 

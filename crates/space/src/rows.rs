@@ -100,8 +100,9 @@ impl Rows {
     pub(crate) fn is(&self, row: u32, wanted: &[u32], packed: &[u8]) -> bool {
         let block = &self.blocks[row as usize / BLOCK];
         if block.format + 1 == self.formats.len() {
-            let first = row as usize % BLOCK * packed.len();
-            return is_same(&block.bytes[first..first + packed.len()], packed);
+            let n_bytes = packed.len() - PADDING;
+            let first = row as usize % BLOCK * n_bytes;
+            return is_same(&block.bytes[first..first + n_bytes], &packed[..n_bytes]);
         }
         let mut numbers = self.get(row);
         wanted.iter().all(|&wanted| numbers.next() == Some(wanted)) && numbers.all(|number| number == 0)
@@ -115,19 +116,20 @@ impl Rows {
         block.bytes.get(first).copied().unwrap_or(0)
     }
 
-    /// Makes the bytes of a row to come. The numbers must fit into the format.
+    /// Makes the bytes of a row to come, with some behind them. The numbers must fit into the format.
     #[inline]
     pub(crate) fn pack(&self, row: &[u32], packed: &mut Vec<u8>) {
-        packed.clear();
         let Some(format) = self.formats.last() else { return };
-        packed.resize(format.n_bytes + PADDING, 0);
+        if packed.len() != format.n_bytes + PADDING {
+            packed.resize(format.n_bytes + PADDING, 0);
+        }
         // Each number is written with four bytes, of which the next one overwrites those that it does not need.
         for (&(first, _), number) in format.columns.iter().zip(row) {
-            if let Some(four) = packed[first as usize..].first_chunk_mut() {
-                *four = number.to_le_bytes();
-            }
+            packed[first as usize..first as usize + 4].copy_from_slice(&number.to_le_bytes());
         }
-        packed.truncate(format.n_bytes);
+        if let Some(&(end, _)) = format.columns.get(row.len()) {
+            packed[end as usize..].fill(0);
+        }
     }
 
     /// Adds a row, by its bytes.
@@ -141,7 +143,6 @@ impl Rows {
         if let Some(Block { bytes, .. }) = self.blocks.last_mut() {
             bytes.truncate(bytes.len().saturating_sub(PADDING));
             bytes.extend_from_slice(packed);
-            bytes.extend_from_slice(&[0; PADDING]);
         }
         self.n_rows += 1;
     }

@@ -9,7 +9,7 @@ use pdnet_base::Rng;
 use pdnet_check::{
     Engine, Fairness, Limits, Preempted, Property, PropertyKind, Request, Silent, StopReason, Verdict, replay,
 };
-use pdnet_explicit::Preemptions;
+use pdnet_explicit::{Jit, Preemptions};
 use pdnet_net::{Action, Firing, Interpreter, Transition};
 use pdnet_testkit::{NetConfig, ReachableGraph, Resumed, random_net};
 
@@ -101,7 +101,7 @@ fn events_are_found_with_the_fewest_preemptions() {
         let properties: Vec<Property> = asked.iter().map(|&event| property(event)).collect();
         for bound in 0..=most + 1 {
             for forget in [false, true] {
-                let bounded = Preemptions { bound, forget };
+                let bounded = Preemptions { bound, forget, jit: if forget { Jit::On } else { Jit::Off } };
                 // One of both is cut off and gone on with.
                 let resumed = Resumed { first: bounded, second: bounded, same_states: true };
                 let engine: &dyn Engine = if forget { &resumed } else { &bounded };
