@@ -34,6 +34,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pdnet_base::FxHashMap;
 use pdnet_check::{Control, Depth, Fairness, MemoryUse, Observer, Progress, StopReason};
@@ -50,6 +51,12 @@ use crate::streett;
 
 /// What is known of sets is kept in so many tables, by root.
 const SHARDS: usize = 64;
+
+/// So long who asked for the search waits between two looks at the others, when it has nothing to do itself.
+const PAUSE: Duration = Duration::from_micros(200);
+
+/// What a worker takes is told after so many nodes.
+const TOLD: usize = 256;
 
 /// A search by several workers.
 pub(crate) struct Cycles {
@@ -147,6 +154,15 @@ impl Cycles {
                 others.extend(std::thread::Builder::new().spawn_scoped(scope, run).ok());
             }
             notes.push(first.run(budget));
+            // Another one may be in the middle of a component that it has completed. Limits hold, and who asked may stop it.
+            while !others.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+                if let Err(reason) = budget.look(&first.product.progress())
+                    && !self.is_decided.swap(true, Ordering::SeqCst)
+                {
+                    *lock(&self.stopped) = Some(reason);
+                }
+                std::thread::sleep(PAUSE);
+            }
             // A panic of one goes on here, when the scope is left.
             notes.extend(others.into_iter().filter_map(|other| other.join().ok()));
         });
@@ -198,7 +214,7 @@ impl Cycles {
             // Who takes a root comes for what is known of it after that, and waits here.
             if !view.is_free_root(root) {
                 drop(table);
-                std::hint::spin_loop();
+                std::thread::yield_now();
                 continue;
             }
             let known = table.entry(root).or_insert_with(|| {
@@ -505,6 +521,9 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
             edges.rotate_left(by);
         }
         self.frames.push(Frame { node, first, next: first, end: self.edges.len() });
+        if self.frames.len().is_multiple_of(TOLD) {
+            self.search.tallies[self.number].bytes.store(self.bytes(), Ordering::Relaxed);
+        }
         let enabled = self.product.last_enabled;
         if let Some(root) = self.roots.last_mut() {
             root.learn(&Summary::of_node(enabled));
@@ -524,9 +543,6 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
             let tally = &self.search.tallies[self.number];
             let n_edges = tally.edges.load(Ordering::Relaxed) + (frame.end - frame.first) as u64;
             tally.edges.store(n_edges, Ordering::Relaxed);
-            if n_edges.is_multiple_of(64) {
-                tally.bytes.store(self.bytes(), Ordering::Relaxed);
-            }
         }
         Ok(())
     }

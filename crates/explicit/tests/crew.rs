@@ -143,6 +143,36 @@ fn limits_hold_for_all_workers() {
 }
 
 #[test]
+fn limits_hold_for_all_workers_on_a_formula() {
+    let p = endless();
+    let x = p.net.places.iter_enumerated().find(|(_, place)| place.name == "x").unwrap().0;
+    let expr = Expr::equal(Expr::Cell(x, vec![]), constant(-1));
+    let atom = || Ltl::atom(Atom::new(0));
+    // A search for cycles, and one for a finite run.
+    let formulas = [
+        Ltl::globally(Ltl::finally(Ltl::not(atom()))),
+        Ltl::globally(Ltl::implies(atom(), Ltl::next(atom()))),
+    ];
+    for formula in formulas {
+        let atoms = vec![AtomData { text: "x == -1".to_owned(), expr: expr.clone() }];
+        let properties = [property(PropertyKind::Ltl { formula, atoms })];
+        let limited = |limits| {
+            let request = Request { net: &p.net, properties: &properties, fairness: Fairness::None, limits };
+            let outcome = engine(3, 50).check(&request, &mut Silent).remove(0);
+            (outcome.verdict, outcome.stats)
+        };
+        let (verdict, stats) = limited(Limits { states: Some(20_000), ..Limits::default() });
+        assert!(matches!(verdict, Verdict::Unknown(StopReason::States(20_000))), "{verdict:?}");
+        assert!((20_001..20_100).contains(&stats.states), "{} states", stats.states);
+        let (verdict, stats) = limited(Limits { memory: Some(8 << 20), ..Limits::default() });
+        assert!(matches!(verdict, Verdict::Unknown(StopReason::Memory { .. })), "{verdict:?}");
+        assert!(stats.peak_memory_bytes < 12 << 20, "{} bytes", stats.peak_memory_bytes);
+        let (verdict, _) = limited(Limits { timeout: Some(Duration::from_millis(50)), ..Limits::default() });
+        assert!(matches!(verdict, Verdict::Unknown(StopReason::Timeout(_))), "{verdict:?}");
+    }
+}
+
+#[test]
 fn who_asked_hears_of_all_workers_and_stops_them() {
     struct Impatient(u64);
     impl Observer for Impatient {
