@@ -17,7 +17,13 @@ impl Rng {
     /// The seed for a test run: the variable `PDNET_SEED` where it is set, otherwise `default`.
     #[must_use]
     pub fn test_seed(default: u64) -> u64 {
-        std::env::var("PDNET_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+        Self::test_number("PDNET_SEED").unwrap_or(default)
+    }
+
+    /// A number for a test run, such as how many cases to try: that of a variable of the environment, where it is set.
+    #[must_use]
+    pub fn test_number<N: std::str::FromStr>(variable: &str) -> Option<N> {
+        std::env::var(variable).ok()?.parse().ok()
     }
 
     /// The next 64 random bits.

@@ -87,6 +87,12 @@ pub trait Observer {
     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
         None
     }
+
+    /// The bytes of memory that the process has now, where the system tells: more than the tables of a search, since what was given
+    /// back is not always there for others.
+    fn resident_bytes(&mut self) -> Option<u64> {
+        None
+    }
 }
 
 /// Keeps searches, so that they can go on after the process has ended, however that came. What it cannot keep is lost, and the search goes

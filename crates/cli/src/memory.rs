@@ -1,4 +1,4 @@
-//! How much memory a search may take where the user gave no limit.
+//! How much memory a search may take where the user gave no limit, and how much the process has.
 //!
 //! A search that is never stopped fills the memory, and a machine that swaps is lost to its user long
 //! before the search ends. So there is always a limit: three quarters of what is free.
@@ -13,6 +13,11 @@ pub(crate) fn default_limit() -> Option<u64> {
     Some(share(free))
 }
 
+/// The memory that the process has now, in bytes; `None` where the system does not say.
+pub(crate) fn resident() -> Option<u64> {
+    kibibytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
+}
+
 /// Three quarters, in whole MiB.
 const fn share(free: u64) -> u64 {
     const MIB: u64 = 1 << 20;
@@ -22,7 +27,12 @@ const fn share(free: u64) -> u64 {
 
 /// The line `MemAvailable:` of `/proc/meminfo`, in bytes.
 fn available(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kibibytes(meminfo, "MemAvailable:")
+}
+
+/// The line of that name, in bytes.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
@@ -56,6 +66,7 @@ mod tests {
         assert_eq!(available("MemTotal: 1 kB\n"), None);
         assert_eq!(available("MemAvailable: much\n"), None);
         if cfg!(target_os = "linux") {
+            assert!(resident().is_some_and(|bytes| bytes > 1 << 16));
             assert!(default_limit().is_some_and(|limit| limit >= 1 << 20 && limit % (1 << 20) == 0));
         }
     }

@@ -119,6 +119,10 @@ impl Observer for Watch<'_> {
     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
         self.keeper.as_deref_mut().map(|checkpoint| checkpoint as &mut dyn Keeper)
     }
+
+    fn resident_bytes(&mut self) -> Option<u64> {
+        crate::memory::resident()
+    }
 }
 
 /// The line goes before the result comes.

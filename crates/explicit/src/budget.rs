@@ -14,6 +14,9 @@ pub(crate) const FIRINGS: u64 = 1 << 14;
 /// The least time between two reports.
 const REPORT: Duration = Duration::from_millis(250);
 
+/// The memory of the process is looked at again when a search has counted so much more, as a share of its limit.
+const MEASURED: u64 = 64;
+
 /// What a request may still use.
 pub(crate) struct Budget<'a> {
     limits: Limits,
@@ -24,6 +27,7 @@ pub(crate) struct Budget<'a> {
     /// How many expansions pass before it is asked whether the search is to be kept.
     keep_every: u32,
     peak_memory: u64,
+    resident: Resident,
     /// Set when the time is up or the user stops: that holds for all searches to come.
     over: Option<StopReason>,
 }
@@ -40,8 +44,37 @@ impl Fork {
     /// The same limits for a worker with an observer of its own.
     pub(crate) fn with(self, observer: &mut dyn Observer) -> Budget<'_> {
         let Self { limits, start, over } = self;
+        // One worker who looks at the memory of the process is enough.
+        let resident = Resident::default();
         let (n_ticks, keep_every, peak_memory) = (0, INTERVAL, 0);
-        Budget { limits, observer, start, reported: start, n_ticks, keep_every, peak_memory, over }
+        Budget { limits, observer, start, reported: start, n_ticks, keep_every, peak_memory, resident, over }
+    }
+}
+
+/// The memory of the process, which is more than what a search counts: the allocator keeps what it was given back, and each worker has
+/// some memory of its own.
+#[derive(Clone, Copy, Default)]
+struct Resident {
+    /// When the request began; nothing where the system does not say.
+    before: Option<u64>,
+    /// How much more it was when it was looked at last.
+    more: u64,
+    /// What the search had counted then.
+    counted: u64,
+}
+
+impl Resident {
+    fn new(observer: &mut dyn Observer) -> Self {
+        Self { before: observer.resident_bytes(), more: 0, counted: 0 }
+    }
+
+    /// Looks at it again.
+    fn measure(&mut self, counted: u64, observer: &mut dyn Observer) {
+        if let Some(before) = self.before
+            && let Some(now) = observer.resident_bytes()
+        {
+            *self = Self { before: Some(before), more: now.saturating_sub(before), counted };
+        }
     }
 }
 
@@ -53,9 +86,10 @@ pub(crate) struct Search {
 impl<'a> Budget<'a> {
     pub(crate) fn new(limits: Limits, observer: &'a mut dyn Observer) -> Self {
         let start = Instant::now();
+        let resident = if limits.memory.is_some() { Resident::new(observer) } else { Resident::default() };
         let keep_every = observer.keeper().map_or(INTERVAL, |keeper| keeper.patience().max(1));
         let (n_ticks, peak_memory, over) = (0, 0, None);
-        Self { limits, observer, start, reported: start, n_ticks, keep_every, peak_memory, over }
+        Self { limits, observer, start, reported: start, n_ticks, keep_every, peak_memory, resident, over }
     }
 
     /// Who keeps the search, if it is to be kept.
@@ -108,10 +142,13 @@ impl<'a> Budget<'a> {
             self.over = Some(StopReason::Timeout(timeout));
             return Err(StopReason::Timeout(timeout));
         }
-        if let Some(limit) = self.limits.memory
-            && progress.memory_bytes > limit
-        {
-            return Err(StopReason::Memory { limit });
+        if let Some(limit) = self.limits.memory {
+            if self.resident.counted.abs_diff(progress.memory_bytes) > limit / MEASURED {
+                self.resident.measure(progress.memory_bytes, self.observer);
+            }
+            if progress.memory_bytes.max(self.resident.more) > limit {
+                return Err(StopReason::Memory { limit });
+            }
         }
         if self.reported.elapsed() >= REPORT {
             self.reported = Instant::now();

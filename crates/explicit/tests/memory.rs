@@ -8,7 +8,8 @@ use std::process::Command;
 
 use pdnet_base::Idx as _;
 use pdnet_check::{
-    AtomData, Engine, Fairness, Limits, Property, PropertyKind, Request, Silent, StopReason, Verdict,
+    AtomData, Control, Engine, Fairness, Limits, Observer, Progress, Property, PropertyKind, Request,
+    StopReason, Verdict,
 };
 use pdnet_explicit::{Crew, Explicit, Preemptions};
 use pdnet_logic::{Atom, Ltl};
@@ -23,11 +24,29 @@ const LIMIT: usize = 40 << 20;
 
 const VARIABLE: &str = "PDNET_MEMORY_SEARCH";
 
-/// The most that the process has taken so far, in bytes.
-fn most_resident() -> usize {
+/// What the system says of the memory of the process: a line of its status, in bytes.
+fn memory(name: &str) -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+}
+
+/// The most that the process has taken so far.
+fn most_resident() -> usize {
+    memory("VmHWM:")
+}
+
+/// Tells the search how much memory the process has, as the command does.
+struct Measured;
+
+impl Observer for Measured {
+    fn progress(&mut self, _: &Progress) -> Control {
+        Control::Continue
+    }
+
+    fn resident_bytes(&mut self) -> Option<u64> {
+        Some(memory("VmRSS:") as u64)
+    }
 }
 
 /// Two threads that count without end. With `apart`, each counts in a place of its own in the state, so that states have few
@@ -91,7 +110,7 @@ fn the_process_takes_no_more_than_the_limit_and_a_tenth() {
             [Property { name: "p".to_owned(), text: "p".to_owned(), class: "unreach-call", kind }];
         let limits = Limits { memory: Some(LIMIT as u64), ..Limits::default() };
         let request = Request { net, properties: &properties, fairness, limits };
-        let outcome = engine.check(&request, &mut Silent).remove(0);
+        let outcome = engine.check(&request, &mut Measured).remove(0);
         let taken = most_resident() - before;
         let (verdict, stats) = (&outcome.verdict, &outcome.stats);
         assert!(matches!(verdict, Verdict::Unknown(StopReason::Memory { .. })), "{verdict:?}");

@@ -231,7 +231,7 @@ fn property(kind: PropertyKind) -> Property {
 #[test]
 fn random_programs_get_the_verdicts_of_the_naive_checker() {
     let seed = Rng::test_seed(3);
-    let n_cases = std::env::var("PDNET_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(900);
+    let n_cases = Rng::test_number("PDNET_CASES").unwrap_or(900);
     let mut rng = Rng::new(seed);
     let (mut n_holds, mut n_violated, mut n_unknown) = (0, 0, 0);
     // Violated formulas by fairness: each kind of fairness must make a difference somewhere.

@@ -11,7 +11,7 @@ use pdnet_testkit::{PromelaConfig, Spin, SpinRun, random_promela, random_promela
 const N_MODELS: usize = 4;
 
 fn n_models() -> usize {
-    std::env::var("PDNET_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(N_MODELS)
+    Rng::test_number("PDNET_PROGRAMS").unwrap_or(N_MODELS)
 }
 
 /// The model with `atomic` put in, and how many of them.

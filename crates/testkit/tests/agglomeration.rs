@@ -28,12 +28,8 @@ const LIMIT: u64 = 6000;
 /// In all.
 const N_NETS: usize = 200;
 
-fn number_from(variable: &str) -> Option<usize> {
-    std::env::var(variable).ok().and_then(|n| n.parse().ok())
-}
-
 fn n_programs() -> usize {
-    number_from("PDNET_PROGRAMS").map_or(N_PROGRAMS, |n| n.div_ceil(2))
+    Rng::test_number("PDNET_PROGRAMS").map_or(N_PROGRAMS, |n: usize| n.div_ceil(2))
 }
 
 /// All that a comparison depends on.

@@ -1,6 +1,7 @@
 //! All engines against the reference, on the same random nets.
 //!
-//! A new engine is one line in [`engines`].
+//! A new engine is one line in [`engines`]. `PDNET_SEED=7 PDNET_NETS=20000 cargo test -p pdnet-testkit --test conformance` tries
+//! other nets, and more.
 
 use pdnet_base::Rng;
 use pdnet_check::Engine;
@@ -33,17 +34,18 @@ const fn crew(workers: usize) -> Crew {
     Crew { workers, from_states: 2 }
 }
 
-const N_CASES: usize = 1000;
+const N_NETS: usize = 1000;
 
 #[test]
 fn engines_agree_with_the_reference() {
     let seed = Rng::test_seed(1);
+    let n_nets = Rng::test_number("PDNET_NETS").unwrap_or(N_NETS);
     let engines = engines();
     // Two at a time: they do not know of each other.
     let reports: Vec<ConformanceReport> = std::thread::scope(|scope| {
         let halves = engines.chunks(engines.len().div_ceil(2)).map(|half| {
             let check = |(engine, shortest): &(Box<dyn Engine + Sync>, bool)| {
-                check_engine(&**engine, *shortest, N_CASES, seed)
+                check_engine(&**engine, *shortest, n_nets, seed)
             };
             scope.spawn(move || half.iter().map(check).collect::<Vec<_>>())
         });
@@ -55,7 +57,7 @@ fn engines_agree_with_the_reference() {
         // A suite in which nearly all verdicts are the same would find little.
         let all = report.holds + report.violated + report.unknown;
         let name = engine.name();
-        assert!(report.too_large * 10 < N_CASES, "{name}, seed {seed}: {report}");
+        assert!(report.too_large * 10 < n_nets, "{name}, seed {seed}: {report}");
         let few = report.races.min(report.partial_deadlocks);
         let many = report.races.max(report.partial_deadlocks);
         assert!(few * 30 > report.nets && many * 2 < report.nets, "{name}, seed {seed}: {report}");

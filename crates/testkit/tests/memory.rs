@@ -13,7 +13,7 @@ use pdnet_testkit::{Compiler, RandomMemory, random_memory};
 const N_PROGRAMS: usize = 60;
 
 fn n_programs() -> usize {
-    std::env::var("PDNET_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(N_PROGRAMS)
+    Rng::test_number("PDNET_PROGRAMS").unwrap_or(N_PROGRAMS)
 }
 
 fn lowered(text: &str, arbitrary_memory: bool) -> Result<Net, String> {

@@ -26,10 +26,6 @@ const LIMIT: usize = 1500;
 const PLAIN: Explicit = Explicit::PLAIN;
 const STUBBORN: Explicit = Explicit { stubborn: true, ..PLAIN };
 
-fn number_from(variable: &str, default: usize) -> usize {
-    std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
-}
-
 /// A model as a net: assertions, invalid end states and a formula, in this order.
 struct Model {
     lowered: Lowered,
@@ -136,7 +132,7 @@ fn more_models_get_the_verdicts_of_the_reference() {
 }
 
 fn compare_models(seed: u64) {
-    let n_models = number_from("PDNET_PROGRAMS", N_MODELS).div_ceil(2);
+    let n_models = Rng::test_number("PDNET_PROGRAMS").unwrap_or(N_MODELS).div_ceil(2);
     let (mut n_compared, mut n_large, mut n_violated, mut n_holds) = (0, 0, 0, 0);
     let mut merged = Merged::default();
     for number in 0..n_models {
@@ -196,7 +192,7 @@ fn compare_engines(
 #[test]
 fn networks_get_the_verdicts_of_the_reference() {
     let seed = Rng::test_seed(1);
-    let n_models = number_from("PDNET_PROGRAMS", N_MODELS);
+    let n_models = Rng::test_number("PDNET_PROGRAMS").unwrap_or(N_MODELS);
     let (mut n_compared, mut n_violated, mut n_holds) = (0, 0, 0);
     let (mut n_plain, mut n_reduced) = (0, 0);
     for number in 0..n_models {
@@ -705,7 +701,7 @@ fn answers(model: &Model) -> Option<(Vec<bool>, u64)> {
 fn spin_says_the_same_of_models() {
     let Some(spin) = Spin::find() else { return };
     let seed = Rng::test_seed(5);
-    let n_models = number_from("PDNET_SPIN_MODELS", N_SPIN_MODELS);
+    let n_models = Rng::test_number("PDNET_SPIN_MODELS").unwrap_or(N_SPIN_MODELS);
     let (mut n_compared, mut n_counted, mut n_violated, mut differ) = (0, 0, 0, Vec::new());
     for number in 0..n_models {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));

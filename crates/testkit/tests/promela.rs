@@ -23,7 +23,7 @@ const N_PROGRAMS: usize = 6;
 const LIMIT: usize = 3000;
 
 fn n_programs() -> usize {
-    std::env::var("PDNET_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(N_PROGRAMS)
+    Rng::test_number("PDNET_PROGRAMS").unwrap_or(N_PROGRAMS)
 }
 
 /// A program of one of the generators, and a formula about it.

@@ -23,7 +23,7 @@ const LIMIT: usize = 2500;
 const MAX_ROUNDS: u64 = 300;
 
 fn n_programs() -> usize {
-    std::env::var("PDNET_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(N_PROGRAMS)
+    Rng::test_number("PDNET_PROGRAMS").unwrap_or(N_PROGRAMS)
 }
 
 fn lowered(text: &str) -> Result<Net, String> {

@@ -33,16 +33,12 @@ const MAX_FAILURES: usize = 3;
 /// In all.
 const N_NETS: usize = 300;
 
-fn number_from(variable: &str) -> Option<usize> {
-    std::env::var(variable).ok().and_then(|n| n.parse().ok())
-}
-
 fn max_failures() -> usize {
-    number_from("PDNET_FAILURES").unwrap_or(MAX_FAILURES)
+    Rng::test_number("PDNET_FAILURES").unwrap_or(MAX_FAILURES)
 }
 
 fn n_programs() -> usize {
-    number_from("PDNET_PROGRAMS").map_or(N_PROGRAMS, |n| n.div_ceil(2))
+    Rng::test_number("PDNET_PROGRAMS").map_or(N_PROGRAMS, |n: usize| n.div_ceil(2))
 }
 
 /// What programs must have, a few in a hundred each.

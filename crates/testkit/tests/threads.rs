@@ -23,7 +23,7 @@ const LIMIT: usize = 800;
 const N_FORCED: usize = 20;
 
 fn n_programs() -> usize {
-    std::env::var("PDNET_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(N_PROGRAMS)
+    Rng::test_number("PDNET_PROGRAMS").unwrap_or(N_PROGRAMS)
 }
 
 fn lowered(program: &RandomThreads, formulas: &[String]) -> Result<(Lowered, Vec<Formula>), String> {
