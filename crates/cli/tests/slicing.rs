@@ -389,7 +389,7 @@ fn a_folder_that_cannot_be_used_is_no_reason_not_to_check() {
 #[test]
 fn only_what_is_known_is_kept() {
     let folder = Folder::new(PROGRAM);
-    let outcome = folder.pdnet(&["check", "p.c", "--check", "assert", "--cache", "cache", "--states", "2"]);
+    let outcome = folder.pdnet(&["check", "p.c", "--check", "assert", "--cache", "cache", "--states", "1"]);
     assert_eq!(outcome.code, 5, "{}", outcome.stdout);
     assert_eq!(folder.entries(), Vec::<PathBuf>::new());
 }
