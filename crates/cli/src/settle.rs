@@ -234,6 +234,7 @@ mod tests {
             threads: 1,
             search: None,
             store: crate::args::Store::Exact,
+            jit: crate::args::JitMode::Auto,
         };
         let session = Session::new(When::Never);
         let engine = Liar(verdicts);
