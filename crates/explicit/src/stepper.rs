@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use pdnet_base::{Idx as _, IndexVec};
+use pdnet_base::{FxHashSet, Idx as _, IndexVec};
 use pdnet_logic::Atom;
 use pdnet_net::{Expr, Firing, Net, Race, Transition};
 use pdnet_space::{
@@ -469,20 +469,22 @@ impl<'a> Stepper<'a> {
         let mut start = self.successors.current().clone();
         start.detach();
         let goes_through = self.through_sections || self.stubborn.is_some();
-        let mut waiting = vec![(start, Vec::new())];
-        let mut n_inside = 0;
-        while let Some((from, way)) = waiting.pop() {
-            let mut found = None;
+        // The states inside of sections that were come to, each with the one before it and the firing; the first is where it starts.
+        let mut inside: Vec<(State, usize, Option<Firing>)> = vec![(start, 0, None)];
+        let mut seen: FxHashSet<Vec<u8>> = FxHashSet::default();
+        let mut waiting = vec![0];
+        while let Some(at) = waiting.pop() {
+            let from = inside[at].0.clone();
             self.go_to(&from);
+            let mut found = None;
             let Self { compiled, stubborn, stored, successors, ahead, .. } = self;
             ahead.start_near(successors.current());
             let _ = successors.for_each(|step, next| {
-                if step.outcome == Outcome::Pruned || !by.allows(step, way.is_empty()) {
+                if step.outcome == Outcome::Pruned || !by.allows(step, at == 0) {
                     return ControlFlow::Continue(());
                 }
                 ahead.go_to(next);
-                let mut firings = way.clone();
-                firings.extend(step.firing());
+                let mut firings = Vec::from_iter(step.firing());
                 // A section is walked through step by step, so that each of its states is come to.
                 let is_inside = compiled.is_in_section(ahead.current());
                 if let Some(stubborn) = stubborn.as_ref() {
@@ -494,19 +496,30 @@ impl<'a> Stepper<'a> {
                     found = Some((full, firings));
                     return ControlFlow::Break(());
                 }
-                if goes_through && is_inside && n_inside < MOST_INSIDE {
-                    n_inside += 1;
-                    let mut inside = next.clone();
-                    inside.detach();
-                    let mut firings = way.clone();
-                    firings.extend(step.firing());
-                    waiting.push((inside, firings));
+                if goes_through && is_inside && inside.len() < MOST_INSIDE {
+                    let mut bytes = Vec::new();
+                    next.pack(compiled.layout(), &mut bytes);
+                    if seen.insert(bytes) {
+                        let mut next = next.clone();
+                        next.detach();
+                        waiting.push(inside.len());
+                        inside.push((next, at, step.firing()));
+                    }
                 }
                 ControlFlow::Continue(())
             });
-            if let Some((state, firings)) = found {
+            if let Some((state, last)) = found {
                 self.go_to(&state);
-                return Some(firings);
+                let mut way = last;
+                way.reverse();
+                let mut at = at;
+                while at != 0 {
+                    let (_, before, firing) = &inside[at];
+                    way.extend(firing.clone());
+                    at = *before;
+                }
+                way.reverse();
+                return Some(way);
             }
         }
         None

@@ -144,9 +144,9 @@ impl Compiled {
         let translate =
             || Translation { layout: &self.layout, code: &self.code, insts: Vec::new(), kept: Vec::new() };
         let rules = || self.from[place].iter().map(|&transition| &self.transitions[transition]);
-        let parts: Vec<(Option<(Program, usize)>, Option<Program>)> = rules()
+        let parts = rules()
             .map(|rule| (translate().bindings(&rule.bindings), translate().writes(&rule.writes)))
-            .collect();
+            .collect::<Vec<_>>();
         let binds = parts.iter().map(|(bind, _)| bind.as_ref().map(|(program, _)| program));
         let writes = parts.iter().map(|(_, write)| write.as_ref());
         let programs: Vec<Program> =
