@@ -46,6 +46,7 @@ impl Successors<'_> {
         let compiled = self.compiled;
         let movable = self.movable();
         let is_alone = movable.len() == 1;
+        let enters_unseen = stubborn.sees_states && !compiled.is_in_section(&self.current);
         let mut first = if is_alone {
             movable
         } else {
@@ -59,8 +60,8 @@ impl Successors<'_> {
             let (mut tally, mut is_silent) = (Tally::new(&self.plans, thread), true);
             let _ = self.expand_thread(thread, &mut |step, state| {
                 tally.add(stubborn, step.transition, true);
-                // What comes inside of a section is not known here.
-                let is_whole = is_alone || !compiled.is_in_section(state);
+                // What comes inside of a section is not known here, and who looks at the states outside must not miss the last one.
+                let is_whole = (is_alone && !enters_unseen) || !compiled.is_in_section(state);
                 is_silent = tally.is_single() && is_whole && stubborn.is_silent[step.transition];
                 if !is_silent {
                     return ControlFlow::Break(());

@@ -14,6 +14,11 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// Whether values are observed, and not only which steps are taken.
+    pub(crate) fn sees_states(&self) -> bool {
+        !self.places.is_empty()
+    }
+
     /// Adds what the atoms of one property look at. False where they look at whether nothing can move *and* at
     /// something else: no reduction then. A step that changes nothing else can still be the last one that is
     /// possible, and so decide which of the two changes first.

@@ -144,6 +144,8 @@ pub struct Stubborn {
     pub(crate) is_inner: IndexVec<Transition, bool>,
     /// The state before the transition need not be kept where it is the only step.
     pub(crate) is_silent: IndexVec<Transition, bool>,
+    /// Values are observed: then the states outside of atomic sections count, and none may be passed over on the way into one.
+    pub(crate) sees_states: bool,
     pub(crate) proviso: Proviso,
 }
 
@@ -189,7 +191,8 @@ impl Stubborn {
             per_transition(&|at, _| is_quiet[at] && !closes[at] && !observed.transitions.contains(&at));
         let is_wait = per_transition(&|_, data| objects.ends_are_final && waits(net, data));
         let places = Places::new(net, &objects, &all_moves, (&is_first, &is_wait));
-        Some(Self { places, is_wait, is_first, is_inner, is_silent, proviso })
+        let sees_states = observed.sees_states();
+        Some(Self { places, is_wait, is_first, is_inner, is_silent, sees_states, proviso })
     }
 }
 

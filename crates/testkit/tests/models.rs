@@ -605,6 +605,20 @@ const STUBBORN_TRAPS: &[(&str, &str, &str)] = &[
         "<> (x == 1)",
     ),
     (
+        "a state before a section that changes what is looked at, of the only process that is left",
+        "byte x;
+        active proctype p() { byte k; atomic { k = 1; x = 2 } }
+        active proctype s() { atomic { x == 0; x = 1 } }",
+        "[] (x != 1)",
+    ),
+    (
+        "the same with a formula about cycles",
+        "byte x;
+        active proctype p() { byte k; do :: atomic { k = 1; x = 2 } od }
+        active proctype s() { atomic { x == 0; x = 1 } }",
+        "<> (x == 1) -> [] <> (x == 1)",
+    ),
+    (
         "a long section",
         "byte x;
         active proctype p() { byte k; atomic { do :: k < 100 -> k++ :: else -> break od; x = 1 } }
