@@ -1,6 +1,6 @@
 //! Which loops end: a proof for loops that count.
 //!
-//! A *counter* is a private cell of the frame ([`Frames`]: a local, or a global variable that only `main` writes) that the steps of the loop only change by adding
+//! A *counter* is a private cell of the frame ([`Frames`]) that the steps of the loop only change by adding
 //! constants of one sign. A *test* is a place that every round passes, and whose steps that stay in the loop are
 //! enabled only where the counter is within a limit. Say that the counter goes up (down is the same the other way
 //! round), that a round adds at least one and at most `most`, and that the steps that stay need
@@ -20,7 +20,7 @@
 use pdnet_base::{FxHashMap, IndexVec};
 
 use crate::flow::{Flow, FlowStep};
-use crate::frames::Frames;
+use crate::frames::{Frames, is_own};
 use crate::interval::{by_type, range_of};
 use crate::loops::{Ending, Loops};
 use crate::net::{ArcData, Place, Transition, TransitionData, Var};
@@ -255,7 +255,7 @@ impl Prover<'_> {
         let mut original = None;
         for (step, target) in self.staying(before) {
             let data = &self.net.transitions[step.transition];
-            let mut writes = self.own_writes(data, copy);
+            let mut writes = own_writes(data, copy);
             let (Some((Expr::Var(var), None)), None, true) = (writes.next(), writes.next(), target == place)
             else {
                 return None;
@@ -294,14 +294,14 @@ impl Prover<'_> {
         let mut n_writes = 0;
         for &place in &data.body {
             for (step, _) in self.staying(place) {
-                n_writes += self.own_writes(&self.net.transitions[step.transition], counter).count();
+                n_writes += own_writes(&self.net.transitions[step.transition], counter).count();
             }
         }
         let mut added = Vec::with_capacity(rounds.edges.len());
         let mut n_found = 0;
         for &(from, step, _) in &rounds.edges {
             let transition = &self.net.transitions[step.transition];
-            let mut writes = self.own_writes(transition, counter);
+            let mut writes = own_writes(transition, counter);
             let Some((value, when)) = writes.next() else {
                 added.push(0);
                 continue;
@@ -410,7 +410,7 @@ impl Prover<'_> {
     /// The constant that a cell was set to last, after a step.
     fn value_after(&self, mut step: FlowStep, mut source: Place, cell: Place) -> Option<i64> {
         for _ in 0..MAX_STEPS_BEFORE {
-            let mut writes = self.own_writes(&self.net.transitions[step.transition], cell);
+            let mut writes = own_writes(&self.net.transitions[step.transition], cell);
             if let Some((value, when)) = writes.next() {
                 return match (value, when, writes.next()) {
                     (Expr::Const(value), None, None) => Some(*value),
@@ -425,20 +425,6 @@ impl Prover<'_> {
             source = before;
         }
         None
-    }
-
-    /// The values that a step gives to a cell of its own frame, with their conditions.
-    fn own_writes<'d>(
-        &self,
-        data: &'d TransitionData,
-        cell: Place,
-    ) -> impl Iterator<Item = (&'d Expr, Option<&'d Expr>)> + use<'_, 'd> {
-        data.arcs.iter().filter_map(move |arc| match arc {
-            ArcData::Write { place, key, value, when } if *place == cell && self.frames.owns(data, key) => {
-                Some((value, when.as_ref()))
-            }
-            _ => None,
-        })
     }
 
     fn is_entry(&self, place: Place) -> bool {
@@ -572,6 +558,16 @@ fn is_made_unsigned(ty: IntType, expr: &Expr, is_cell: &impl Fn(Var) -> bool) ->
         }
         _ => false,
     }
+}
+
+/// The values that a step gives to a cell of its own frame, with their conditions.
+fn own_writes(data: &TransitionData, cell: Place) -> impl Iterator<Item = (&Expr, Option<&Expr>)> {
+    data.arcs.iter().filter_map(move |arc| match arc {
+        ArcData::Write { place, key, value, when } if *place == cell && is_own(key) => {
+            Some((value, when.as_ref()))
+        }
+        _ => None,
+    })
 }
 
 /// Whether a place is in a loop inside of this one.

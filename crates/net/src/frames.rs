@@ -4,28 +4,20 @@
 //! one (a call, a new thread) or end one (a return). Where all steps of a net are of that kind, the cells of a
 //! frame that no step writes but under the key of the frame that it moves or makes have values that nobody changes
 //! while the frame stands where it is. Analyses of one frame's way through its function can then follow them.
-//!
-//! The function in which the first thread begins, and which nobody else enters, has one frame in a whole run. So a
-//! global variable that only steps of this function write is as good as one of its locals, for these steps: nobody
-//! else changes it, neither another thread nor a function that the frame calls. Others may read it; what they read is
-//! not followed.
 
 use pdnet_base::IndexVec;
 
-use crate::impossible::calls::Calls;
-use crate::net::{ArcData, Function, Pattern, Place, PlaceForm, Scope, TransitionData, Var};
+use crate::net::{ArcData, Pattern, Place, PlaceForm, Scope, TransitionData, Var};
 use crate::{Expr, Net};
 
 /// What holds of the frames of a net, and of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     /// Cells, no arrays, of the frames of a function that only steps of the frame itself write, or the step that
-    /// makes it; and global ones that only steps of the first function write.
+    /// makes it.
     pub(crate) private: IndexVec<Place, bool>,
     /// Cells that no step writes.
     pub(crate) unwritten: IndexVec<Place, bool>,
-    /// The function that has one frame in a run.
-    first: Option<Function>,
 }
 
 impl Frames {
@@ -40,21 +32,9 @@ impl Frames {
             let cells = net.places[place].cells();
             cells.is_some_and(|cells| matches!(cells.scope, Scope::Frame(_)) && cells.length.is_none())
         };
-        let in_own_function = |data: &TransitionData| {
-            data.source().is_none_or(|source| net.places[source].function == Some(data.function))
-        };
-        let first = Calls::new(net).main.filter(|_| net.transitions.iter().all(in_own_function));
-        let is_special = |place: Place| Some(place) == net.atomic || Some(place) == net.indivisible;
-        let is_global = |place: Place| {
-            let cells = net.places[place].cells();
-            first.is_some()
-                && !is_special(place)
-                && cells.is_some_and(|cells| cells.scope == Scope::Global && cells.length.is_none())
-        };
         let mut frames = Self {
-            private: net.places.indices().map(|place| is_local(place) || is_global(place)).collect(),
+            private: net.places.indices().map(is_local).collect(),
             unwritten: net.places.indices().map(is_cell).collect(),
-            first,
         };
         let entries: IndexVec<Place, bool> = entries(net);
         for (place, data) in net.places.iter_enumerated() {
@@ -74,18 +54,13 @@ impl Frames {
             for arc in &data.arcs {
                 if let ArcData::Write { place, key, .. } = arc {
                     frames.unwritten[*place] = false;
-                    let is_new = made(net, data).any(|(_, token)| token == key.as_slice());
-                    frames.private[*place] &= is_new || frames.owns(data, key);
+                    if !is_own(key) && made(net, data).all(|(_, token)| token != key.as_slice()) {
+                        frames.private[*place] = false;
+                    }
                 }
             }
         }
         Some(frames)
-    }
-
-    /// Whether a key of a private cell names the cell of the frame that moves: the frame itself, or nothing where the
-    /// cell is a global one of the first function's.
-    pub(crate) fn owns(&self, data: &TransitionData, key: &[Expr]) -> bool {
-        is_own(key) || (key.is_empty() && Some(data.function) == self.first)
     }
 
     /// The private cell whose value a step's variable has whenever the step happens.
@@ -93,7 +68,7 @@ impl Frames {
         data.arcs.iter().find_map(|arc| match arc {
             ArcData::Read { place, key, var: bound, when }
                 if *bound == var
-                    && self.owns(data, key)
+                    && is_own(key)
                     && self.private[*place]
                     && when.as_ref().is_none_or(|when| is_demanded(data, when)) =>
             {

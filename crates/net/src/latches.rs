@@ -23,7 +23,7 @@
 use pdnet_base::{FxHashMap, IndexVec};
 
 use crate::flow::Flow;
-use crate::frames::{Frames, made};
+use crate::frames::{Frames, is_own, made};
 use crate::impossible::calls::{Calls, entered};
 use crate::interval::{Range, by_type, narrow, range_of};
 use crate::net::{ArcData, Function, Pattern, Place, Scope, TransitionData, Var};
@@ -319,7 +319,7 @@ impl<'a> Analysis<'a> {
             if when.is_none() && matches!(value, Expr::Const(value) if *value != 0) {
                 after.set |= self.bit(*place);
             }
-            if self.frames.private[*place] && self.frames.owns(data, key) {
+            if self.frames.private[*place] && is_own(key) {
                 after.copies.retain(|copy| copy.cell != *place);
             }
         }
@@ -339,7 +339,7 @@ impl<'a> Analysis<'a> {
             if let Some(&range) = self.ranges.get(place) {
                 ranges[*var] = range;
                 asked.push((*var, *place, 0));
-            } else if self.frames.private[*place] && self.frames.owns(data, key) {
+            } else if self.frames.private[*place] && is_own(key) {
                 for copy in before.copies.iter().filter(|copy| copy.cell == *place) {
                     ranges[*var] = copy.range;
                     asked.push((*var, copy.latch, copy.if_clear));
@@ -356,7 +356,7 @@ impl<'a> Analysis<'a> {
     /// The copy of a latch that an arc writes to the step's own frame.
     fn copy(&self, data: &TransitionData, arc: &ArcData) -> Option<Copy> {
         let ArcData::Write { place, key, value, when: None } = arc else { return None };
-        if !self.frames.private[*place] || !self.frames.owns(data, key) {
+        if !self.frames.private[*place] || !is_own(key) {
             return None;
         }
         let mut vars = value.vars();

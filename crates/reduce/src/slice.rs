@@ -15,7 +15,7 @@ use crate::next::{Next, Ways};
 use crate::on_demand::{Closure, OnDemand};
 use crate::program::Program;
 use crate::rebuild::{Rebuilt, rebuild};
-use crate::whole::{keeps_all, whole};
+use crate::whole::{asks_when_deadlocks_come, keeps_all, whole};
 
 /// How to find what can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -85,7 +85,7 @@ impl std::error::Error for LiftError {}
 /// The properties are answered together: the slice has what any of them needs. They must be without `X`.
 #[must_use]
 pub fn slice(net: &Net, properties: &[Property], fairness: Fairness, method: Method) -> Slice {
-    if keeps_all(net) {
+    if keeps_all(net) || properties.iter().any(asks_when_deadlocks_come) {
         return whole(net, properties);
     }
     // Control arcs, loops and hang points are the control dependence of one method, and for the others no more than

@@ -1,8 +1,9 @@
 //! The whole net as its own slice.
 
 use pdnet_base::IndexVec;
-use pdnet_check::Property;
-use pdnet_net::{ArcData, Net, Place, PlaceForm, Transition, Var};
+use pdnet_check::{Property, PropertyKind};
+use pdnet_logic::Ltl;
+use pdnet_net::{ArcData, Expr, Net, Place, PlaceForm, Transition, Var};
 
 use crate::Slice;
 use crate::keep::{Kept, Mode, Reason};
@@ -14,6 +15,35 @@ use crate::keep::{Kept, Mode, Reason};
 /// know that a number may be given again.
 pub(crate) fn keeps_all(net: &Net) -> bool {
     !net.is_plain() || net.reuses_threads() || has_dead_end(net)
+}
+
+/// Whether a formula asks when a deadlock comes, and not only whether one does. With steps that were cut, it comes sooner: the state
+/// before them looks like the one after them but for that. So `F deadlock` and `G !deadlock` say the same of a slice, but
+/// `deadlock`, which asks whether the first state is one, does not, nor does `F (x == 1 && !deadlock)`.
+pub(crate) fn asks_when_deadlocks_come(property: &Property) -> bool {
+    let (atoms, is_whether) = match &property.kind {
+        PropertyKind::Ltl { formula, atoms } => (atoms, atoms.len() == 1 && asks_whether(formula)),
+        PropertyKind::Never { atoms, .. } => (atoms, false),
+        PropertyKind::NeverFires(_)
+        | PropertyKind::NoDeadlock
+        | PropertyKind::NoRace
+        | PropertyKind::NoPartialDeadlock => return false,
+    };
+    let mut looks = false;
+    for atom in atoms {
+        atom.expr.walk(&mut |part| looks |= *part == Expr::Deadlock);
+    }
+    looks && !is_whether
+}
+
+/// Whether a formula over one atom says that it is true at some time, or never.
+fn asks_whether(formula: &Ltl) -> bool {
+    match formula {
+        Ltl::Not(inner) => asks_whether(inner),
+        Ltl::Finally(inner) => matches!(**inner, Ltl::Atom(_)),
+        Ltl::Globally(inner) => matches!(&**inner, Ltl::Not(atom) if matches!(**atom, Ltl::Atom(_))),
+        _ => false,
+    }
 }
 
 /// Whether a frame can come to a place that no step takes it from. Such a place is no statement, so that nothing

@@ -1,19 +1,15 @@
-//! Bounds on cells, and which steps they rule out: on the private cells of frames by where the frame is, on all others
-//! for the whole run.
+//! Bounds on the private cells of frames, by where the frame is, and which steps they rule out.
 //!
 //! The usual forward analysis: at each place, the values that private cells ([`Frames`]) can have when a frame
-//! stands there. Nobody else writes them, so that following the frame's own steps is enough. A cell that several may
-//! write has one of its first values, or one that a step writes which can happen. Both are found together: what a
-//! step can read decides whether it can happen, and what it writes then. A step happens only
+//! stands there. Nobody else writes them, so that following the frame's own steps is enough. A step happens only
 //! where its guard is true; it narrows what it read, and sets what it writes. Calls give their arguments to the
 //! entry of the callee, and returns find the result at its exit. At the headers of loops and the entries of
 //! functions, and in the end everywhere, bounds that go on moving are given up, so that it ends; after that, each place is computed again
 //! from those before it, which brings back bounds that a guard at the end of the round has.
 //!
 //! Why a step is impossible: in every reachable marking where a frame stands at its place, the frame's cells are
-//! within what is known there, and all other cells within what is known of them (by induction over the run: the first
-//! marking is within it, and a step from a marking within it is one of those that can happen), the variables of the
-//! step are within what the cells, the types and constants allow, and no such values make its guard true.
+//! within what is known there (by induction over the run), the variables of the step are within what the cells,
+//! the types and constants allow, and no such values make its guard true.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,8 +30,6 @@ const MAX_VISITS: u32 = 3;
 const MAX_CALLS: u32 = 12;
 /// Any other place: results of a function that calls itself come round through it.
 const MAX_OTHERS: u32 = 64;
-/// So often the bounds of a cell that several may write move before they are given up.
-const MAX_MOVES: u32 = 8;
 /// How often all places are computed again.
 const N_AGAIN: usize = 2;
 /// A step whose variables have few values is looked at for each of so many combinations.
@@ -99,11 +93,6 @@ struct Analysis<'a> {
     /// What is known at each place that a frame can come to.
     known: IndexVec<Place, Option<State>>,
     visits: IndexVec<Place, u32>,
-    /// What cells can hold, wherever frames are; of places without cells nothing.
-    shared: IndexVec<Place, Option<Values>>,
-    moves: IndexVec<Place, u32>,
-    /// The places from which a step reads these cells, where it may find what is known of them everywhere.
-    readers: IndexVec<Place, Vec<Place>>,
     /// The places of frames, each after those before it, loops aside; and where in that order each is.
     order: Vec<Place>,
     rank: IndexVec<Place, usize>,
@@ -132,15 +121,12 @@ impl<'a> Analysis<'a> {
             frames,
             known: IndexVec::filled(None, n_places),
             visits: IndexVec::filled(0, n_places),
-            shared: net.places.indices().map(|place| initial(net, place)).collect(),
-            moves: IndexVec::filled(0, n_places),
-            readers: IndexVec::filled(Vec::new(), n_places),
             order: Vec::new(),
             rank: IndexVec::filled(usize::MAX, n_places),
             incoming: IndexVec::filled(Vec::new(), n_places),
             waiting: IndexVec::filled(Vec::new(), n_places),
             is_entry: IndexVec::filled(false, n_places),
-            written: loops.list.iter().map(|data| written(net, flow, frames, &data.body)).collect(),
+            written: loops.list.iter().map(|data| written(net, flow, &data.body)).collect(),
         };
         for data in &net.functions {
             analysis.is_entry[data.entry] = true;
@@ -154,17 +140,7 @@ impl<'a> Analysis<'a> {
                 for (exit, _) in ended(net, data) {
                     analysis.waiting[exit].push(source);
                 }
-                for arc in &data.arcs {
-                    let ArcData::Read { place, key, .. } = arc else { continue };
-                    if !(frames.private[*place] && is_own(key)) {
-                        analysis.readers[*place].push(source);
-                    }
-                }
             }
-        }
-        for readers in analysis.readers.iter_mut() {
-            readers.sort_unstable();
-            readers.dedup();
         }
         analysis.number();
         analysis
@@ -217,60 +193,20 @@ impl<'a> Analysis<'a> {
         while let Some(Reverse(rank)) = queue.pop() {
             is_queued[rank] = false;
             let flow = self.flow;
-            let mut changed: Vec<Place> = Vec::new();
             for step in &flow.steps[self.order[rank]] {
-                let data = &self.net.transitions[step.transition];
-                let cases = self.cases(data);
-                for (place, state) in self.after(data, &cases) {
-                    if self.join(place, state) {
-                        changed.push(place);
-                        changed.extend(&self.waiting[place]);
+                for (place, state) in self.after(step.transition) {
+                    if !self.join(place, state) {
+                        continue;
+                    }
+                    for changed in std::iter::once(&place).chain(&self.waiting[place]) {
+                        let rank = self.rank[*changed];
+                        if rank != usize::MAX && !std::mem::replace(&mut is_queued[rank], true) {
+                            queue.push(Reverse(rank));
+                        }
                     }
                 }
-                for (cell, values) in self.writes(data, &cases) {
-                    if self.add(cell, &values) {
-                        changed.extend(&self.readers[cell]);
-                    }
-                }
-            }
-            for place in changed {
-                let rank = self.rank[place];
-                if rank != usize::MAX && !std::mem::replace(&mut is_queued[rank], true) {
-                    queue.push(Reverse(rank));
-                }
             }
         }
-    }
-
-    /// What a step may write in the cases in which it can happen, whoever's the cells are.
-    fn writes(&self, data: &TransitionData, cases: &[Ranges]) -> Vec<(Place, Values)> {
-        let mut found: Vec<(Place, Values)> = Vec::new();
-        for case in cases {
-            for arc in &data.arcs {
-                let ArcData::Write { place, value, when, .. } = arc else { continue };
-                if when.as_ref().and_then(|when| range_of(when, case).truth()) != Some(false) {
-                    let range = range_of(value, case).converted(type_of(self.net, *place));
-                    found.push((*place, Values::new(range)));
-                }
-            }
-        }
-        found
-    }
-
-    /// Adds to what a cell can hold; whether more became possible.
-    fn add(&mut self, cell: Place, new: &Values) -> bool {
-        let Some(known) = &mut self.shared[cell] else { return false };
-        let mut both = known.or(new);
-        if both == *known {
-            return false;
-        }
-        self.moves[cell] += 1;
-        if self.moves[cell] > MAX_MOVES {
-            both = both.widened(known, Range::of_type(type_of(self.net, cell)));
-        }
-        let is_changed = both != *known;
-        *known = both;
-        is_changed
     }
 
     /// Adds to what is known at a place; whether more became possible.
@@ -297,19 +233,13 @@ impl<'a> Analysis<'a> {
         is_changed
     }
 
-    /// Computes what is known at all places once more from what is known at those before them, and what cells can hold
-    /// from what can happen.
-    ///
-    /// What is known before is true of all reachable markings, and so is what one step makes of it: each part that is
-    /// computed again may replace the old one at once.
+    /// Computes what is known at all places once more from what is known at those before them.
     fn again(&mut self) {
         for rank in 0..self.order.len() {
             let place = self.order[rank];
             let mut new = self.has_initial(place).then(State::default);
             for &transition in &self.incoming[place] {
-                let data = &self.net.transitions[transition];
-                let after = self.after(data, &self.cases(data));
-                for (_, state) in after.into_iter().filter(|(to, _)| *to == place) {
+                for (_, state) in self.after(transition).into_iter().filter(|(to, _)| *to == place) {
                     match &mut new {
                         None => new = Some(state),
                         Some(new) => drop(new.join(&state, None)),
@@ -318,22 +248,14 @@ impl<'a> Analysis<'a> {
             }
             self.known[place] = new;
         }
-        let mut shared: IndexVec<Place, Option<Values>> =
-            self.net.places.indices().map(|place| initial(self.net, place)).collect();
-        for data in &self.net.transitions {
-            for (cell, values) in self.writes(data, &self.cases(data)) {
-                if let Some(known) = &mut shared[cell] {
-                    *known = known.or(&values);
-                }
-            }
-        }
-        self.shared = shared;
     }
 
-    /// What is known after a step, in the cases in which it can happen: at each place where it puts a frame.
-    fn after(&self, data: &TransitionData, cases: &[Ranges]) -> Vec<(Place, State)> {
+    /// What is known after a step: at each place where it puts a frame.
+    fn after(&self, transition: Transition) -> Vec<(Place, State)> {
+        let data = &self.net.transitions[transition];
         let mut found: Vec<(Place, State)> = Vec::new();
         let Some(before) = data.source().and_then(|source| self.known[source].as_ref()) else { return found };
+        let cases = self.cases(data);
         if cases.is_empty() {
             return found;
         }
@@ -343,7 +265,7 @@ impl<'a> Analysis<'a> {
                 Put::New(place, key) => (place, Some(key), false),
             };
             let mut all: Option<State> = None;
-            for values in cases {
+            for values in &cases {
                 let mut state = if own { self.read(data, before, values) } else { State::default() };
                 self.write(data, key, values, &mut state);
                 match &mut all {
@@ -378,8 +300,7 @@ impl<'a> Analysis<'a> {
     fn write(&self, data: &TransitionData, key: Option<&[Expr]>, values: &Ranges, state: &mut State) {
         for arc in &data.arcs {
             let ArcData::Write { place, key: written, value, when } = arc else { continue };
-            let is_meant =
-                key.map_or_else(|| self.frames.owns(data, written), |key| key == written.as_slice());
+            let is_meant = key.map_or_else(|| is_own(written), |key| key == written.as_slice());
             if !is_meant || !self.frames.private[*place] {
                 continue;
             }
@@ -444,12 +365,14 @@ impl<'a> Analysis<'a> {
 
     /// What a step reads from a cell; none where there is no frame to read from.
     fn value(&self, data: &TransitionData, state: &State, place: Place, key: &[Expr]) -> Option<Values> {
-        let shared = self.shared[place].unwrap_or_else(|| Values::new(Range::ALL));
-        if !self.frames.private[place] {
-            return Some(shared);
+        let any = Values::new(Range::of_type(type_of(self.net, place)));
+        if self.frames.unwritten[place] {
+            return Some(self.initial(place));
         }
-        let any = if is_own(key) { Values::new(Range::of_type(type_of(self.net, place))) } else { shared };
-        if self.frames.owns(data, key) {
+        if !self.frames.private[place] {
+            return Some(any);
+        }
+        if is_own(key) {
             return Some(state.get(place).copied().unwrap_or(any));
         }
         // The result of a call, from the frame that ends.
@@ -461,31 +384,31 @@ impl<'a> Analysis<'a> {
             None => Some(any),
         }
     }
-}
 
-/// The first values of cells. Outside of an array there is 0.
-fn initial(net: &Net, place: Place) -> Option<Values> {
-    let cells = net.places[place].cells()?;
-    let mut values = Values::new(Range::one(cells.default));
-    if cells.length.is_some() {
-        values = values.or(&Values::new(Range::one(0)));
+    /// The values of cells that nobody writes. Outside of an array there is 0.
+    fn initial(&self, place: Place) -> Values {
+        let Some(cells) = self.net.places[place].cells() else { return Values::new(Range::ALL) };
+        let mut values = Values::new(Range::one(cells.default));
+        if cells.length.is_some() {
+            values = values.or(&Values::new(Range::one(0)));
+        }
+        for (_, listed) in &cells.listed {
+            values = values.or(&Values::new(Range::one(*listed)));
+        }
+        values
     }
-    for (_, listed) in &cells.listed {
-        values = values.or(&Values::new(Range::one(*listed)));
-    }
-    Some(values)
 }
 
 /// The cells of its own that a frame writes in a loop.
-fn written(net: &Net, flow: &Flow, frames: &Frames, body: &[Place]) -> Vec<Place> {
-    let mut written: Vec<Place> = Vec::new();
-    for step in body.iter().flat_map(|&place| &flow.steps[place]) {
-        let data = &net.transitions[step.transition];
-        written.extend(data.arcs.iter().filter_map(|arc| match arc {
-            ArcData::Write { place, key, .. } if frames.owns(data, key) => Some(*place),
+fn written(net: &Net, flow: &Flow, body: &[Place]) -> Vec<Place> {
+    let steps = body.iter().flat_map(|&place| &flow.steps[place]);
+    let arcs = steps.flat_map(|step| &net.transitions[step.transition].arcs);
+    let mut written: Vec<Place> = arcs
+        .filter_map(|arc| match arc {
+            ArcData::Write { place, key, .. } if is_own(key) => Some(*place),
             _ => None,
-        }));
-    }
+        })
+        .collect();
     written.sort_unstable();
     written.dedup();
     written

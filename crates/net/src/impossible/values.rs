@@ -6,7 +6,7 @@ use crate::net::Place;
 /// So many values of a cell are kept apart.
 const MAX_FEW: usize = 4;
 /// What is known of so many cells at one place is kept; the others can have any value.
-const MAX_CELLS: usize = 64;
+const MAX_CELLS: usize = 32;
 
 /// The values that a cell may have: those of a range, and of those only the few that are listed, if some are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,25 @@ use crate::Trap;
 
 pub(crate) const TRAPS: &[Trap] = &[
     Trap {
+        // Nobody ever raises it, so that no step leads on: but the thread waits there.
+        name: "a semaphore that nobody posts",
+        program: "sem_t e; void *a(void *p) { sem_wait(&e); return 0; }
+            int main(void) { pthread_t t; pthread_create(&t, 0, a, 0); pthread_exit(0); }",
+        asks: &[("deadlock", "v"), ("termination", "v"), ("F terminated(a)", "v")],
+    },
+    Trap {
+        name: "a semaphore that nobody posts, on a branch that a constant chooses",
+        program: "unsigned char g; sem_t e; int x;
+            int main(void) { if (g < 1) { sem_wait(&e); } else { x = 2; } x = 1; return 0; }",
+        asks: &[("deadlock", "v"), ("F x == 1", "v"), ("G x == 0", "h"), ("termination", "v")],
+    },
+    Trap {
+        // The first state is none, but what comes before the lock has no value for the formula.
+        name: "when a deadlock comes",
+        program: "int g, x; pthread_mutex_t m; int main(void) { if (g < 1) g = 2; x = 1; g = 3; pthread_mutex_lock(&m); pthread_mutex_lock(&m); return 0; }",
+        asks: &[("deadlock U deadlock", "v"), ("F deadlock", "h"), ("F (x == 1 && !deadlock)", "h"), ("deadlock", "v")],
+    },
+    Trap {
         // Nobody comes to the call; what is wrong only there is right.
         name: "an endless loop before the call",
         program: "int x, u; void f(void) { x = 1; } int main(void) { while (1) u = 1 - u; f(); return 0; }",
