@@ -4,16 +4,20 @@
 //! The index type is a bare noun (`Place`), what it points to ends in `Data` (`PlaceData`). References
 //! between entities are then plain numbers: no lifetimes, cheap to hash, stable to print.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod index_vec;
 mod memory;
+mod own_line;
+mod prefetch;
 mod rng;
 mod slots;
 pub mod varint;
 
 pub use index_vec::{Idx, IndexVec};
 pub use memory::table_bytes;
+pub use own_line::OwnLine;
+pub use prefetch::prefetch;
 pub use rng::Rng;
 pub use slots::Slots;
 

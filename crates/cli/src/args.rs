@@ -105,9 +105,11 @@ pub(crate) struct CheckArgs {
     ///
     /// `all`, `none`, or a list with commas of: `slice`: what the answer does not depend on is cut (see --slice).
     /// `agglomerate`: steps that nobody can come between become one. `stubborn`: where the steps of some
-    /// threads are enough, those of the others are put off. `forget`: values that nobody will look at make
-    /// no states. `symmetry`: states in which threads have only exchanged their numbers are one. Verdicts are the same without them; runs to assertions and deadlocks are then shortest. A formula
-    /// with the operator X is accepted only with `none`, since reductions do not preserve it.
+    /// threads are enough, those of the others are put off. `guide`: for formulas, that goes by what their
+    /// automaton can still look at. `forget`: values that nobody will look at make no states. `symmetry`: states
+    /// in which threads have only exchanged their numbers are one. Verdicts are the same without them; runs to
+    /// assertions and deadlocks are then shortest. A formula with the operator X is accepted only with `none`,
+    /// since reductions do not preserve it.
     #[arg(long, default_value = "all", value_name = "WHICH", help_heading = "Search")]
     pub(crate) reduce: Reductions,
     /// Keep the search in this file while it runs, so that it can go on after the process was ended, however that came.

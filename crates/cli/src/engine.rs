@@ -14,9 +14,10 @@ pub(crate) fn engine(reduce: &Reductions, args: &LimitArgs) -> Box<dyn Engine> {
     if let Some(bound) = args.preemptions {
         return Box::new(pdnet_explicit::Preemptions { bound, forget, jit: jit(args) });
     }
-    let symmetry = reduce.has(Reduction::Symmetry);
+    let (guided, symmetry) = (reduce.has(Reduction::Guide), reduce.has(Reduction::Symmetry));
     Box::new(Explicit {
         stubborn,
+        guided,
         forget,
         symmetry,
         through_sections: true,

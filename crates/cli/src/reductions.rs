@@ -11,6 +11,8 @@ pub(crate) enum Reduction {
     Agglomerate,
     /// Where the steps of some threads are enough, the others are put off.
     Stubborn,
+    /// That depends on what the automaton of a formula can still look at.
+    Guide,
     /// Values that nobody will look at make no states.
     Forget,
     /// States in which threads have only exchanged their numbers are one.
@@ -18,7 +20,8 @@ pub(crate) enum Reduction {
 }
 
 impl Reduction {
-    const ALL: [Self; 5] = [Self::Slice, Self::Agglomerate, Self::Stubborn, Self::Forget, Self::Symmetry];
+    const ALL: [Self; 6] =
+        [Self::Slice, Self::Agglomerate, Self::Stubborn, Self::Guide, Self::Forget, Self::Symmetry];
 
     /// The name of it on the command line and in the output.
     pub(crate) const fn name(self) -> &'static str {
@@ -26,6 +29,7 @@ impl Reduction {
             Self::Slice => "slice",
             Self::Agglomerate => "agglomerate",
             Self::Stubborn => "stubborn",
+            Self::Guide => "guide",
             Self::Forget => "forget",
             Self::Symmetry => "symmetry",
         }
@@ -69,7 +73,7 @@ impl Reductions {
             Reduction::Slice | Reduction::Agglomerate => false,
             // The run that is walked for another one may have more preemptions.
             // And who was preempted is a matter of who is who.
-            Reduction::Stubborn | Reduction::Symmetry => !is_bounded,
+            Reduction::Stubborn | Reduction::Guide | Reduction::Symmetry => !is_bounded,
             Reduction::Forget => true,
         };
         self.0.iter().filter(is_of_search).map(|reduction| reduction.name()).collect()
@@ -109,7 +113,7 @@ mod tests {
         let parse = |text: &str| text.parse::<Reductions>();
         assert_eq!(parse("all"), Ok(Reductions::all()));
         assert_eq!(parse("none"), Ok(Reductions::none()));
-        assert_eq!(parse("slice,agglomerate,stubborn,forget,symmetry"), Ok(Reductions::all()));
+        assert_eq!(parse("slice,agglomerate,stubborn,guide,forget,symmetry"), Ok(Reductions::all()));
         assert_eq!(parse("forget,slice"), Ok(Reductions(vec![Reduction::Slice, Reduction::Forget])));
         assert_eq!(parse("forget, slice").map(|found| found.of_search(false)), Ok(vec!["forget"]));
         assert!(parse("slices").is_err_and(|why| why.contains("`slices`") && why.contains("agglomerate")));

@@ -6,6 +6,7 @@ use pdnet_space::StateId;
 
 use crate::budget::Budget;
 use crate::graph::Graph;
+use crate::sights::Sight;
 
 /// What is known of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +34,12 @@ impl Continuations {
     /// A bound of the model does not count: behind it every run may fail an assumption. So a bad prefix whose
     /// state has no continuation is no violation; whether the property holds then depends on whether a bound can
     /// be reached from it, which is for the caller's search to note when it goes on.
+    ///
+    /// That is as true for every sight: it can be asked for the one for which the edges of the state are known.
     pub(crate) fn exists(
         &mut self,
         graph: &mut Graph<'_>,
-        state: StateId,
+        (state, sight): (StateId, Sight),
         budget: &mut Budget<'_>,
     ) -> Result<bool, StopReason> {
         match self.fate(state) {
@@ -45,7 +48,7 @@ impl Continuations {
             Fate::Unknown | Fate::Open => {}
         }
         let mut path = Vec::new();
-        let result = self.search(graph, state, &mut path, budget);
+        let result = self.search(graph, (state, sight), &mut path, budget);
         // A path that is left leads to something real, or to where the search was stopped.
         let fate = if result.is_ok() { Fate::Real } else { Fate::Unknown };
         path.iter().for_each(|(at, _)| self.fates[at.index()] = fate);
@@ -57,23 +60,23 @@ impl Continuations {
     fn search(
         &mut self,
         graph: &mut Graph<'_>,
-        start: StateId,
+        (start, sight): (StateId, Sight),
         path: &mut Vec<(StateId, usize)>,
         budget: &mut Budget<'_>,
     ) -> Result<bool, StopReason> {
         let mut entered = Some(start);
         loop {
             if let Some(state) = entered.take() {
-                graph.edges(state, budget)?;
+                graph.edges(state, sight, budget)?;
                 budget.allow_states(graph.n_states())?;
                 path.push((state, 0));
                 self.fates[state.index()] = Fate::Open;
-                if graph.stutters(state) || graph.meets_fault(state) {
+                if graph.stutters(state, sight) || graph.meets_fault(state, sight) {
                     return Ok(true);
                 }
             }
             let Some((at, next)) = path.last_mut() else { return Ok(false) };
-            let edges = graph.edges(*at, budget)?;
+            let edges = graph.edges(*at, sight, budget)?;
             let edge = edges.start + *next;
             if edge == edges.end {
                 self.fates[at.index()] = Fate::CutOff;
@@ -81,7 +84,7 @@ impl Continuations {
                 continue;
             }
             *next += 1;
-            let (target, _) = graph.edge(*at, edge);
+            let (target, _) = graph.edge(*at, sight, edge);
             match self.fate(target) {
                 Fate::CutOff => {}
                 Fate::Open | Fate::Real => return Ok(true),

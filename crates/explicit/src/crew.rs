@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pdnet_base::Idx as _;
+use pdnet_base::{Idx as _, OwnLine};
 use pdnet_check::{Control, Depth, Observer, Progress, StopReason};
 use pdnet_space::{SharedStore, StateId, StoreWorker};
 
@@ -108,7 +108,7 @@ struct Common<'s> {
     /// There is nothing to do any more.
     is_over: AtomicBool,
     stopped: Mutex<Option<StopReason>>,
-    tallies: Vec<Tally>,
+    tallies: Vec<OwnLine<Tally>>,
     /// What was done before the workers began.
     before: Counts,
     /// States that were handed out and not expanded.
@@ -125,9 +125,8 @@ struct Common<'s> {
     findings: Mutex<Vec<Findings>>,
 }
 
-/// What a worker lets the others know, in a line of the cache for itself.
+/// What a worker lets the others know.
 #[derive(Debug, Default)]
-#[repr(align(64))]
 struct Tally {
     expanded: AtomicU64,
     transitions: AtomicU64,
@@ -149,7 +148,7 @@ impl<'s> Common<'s> {
             n_busy: AtomicUsize::new(n_workers),
             is_over: AtomicBool::new(false),
             stopped: Mutex::new(None),
-            tallies: (0..n_workers).map(|_| Tally::default()).collect(),
+            tallies: (0..n_workers).map(|_| OwnLine::default()).collect(),
             before,
             left: Mutex::new(left),
             depth: AtomicU64::new(0),

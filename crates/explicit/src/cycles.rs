@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pdnet_base::FxHashMap;
+use pdnet_base::{FxHashMap, OwnLine};
 use pdnet_check::{Control, Depth, Fairness, MemoryUse, Observer, Progress, StopReason};
 
 use crate::budget::Budget;
@@ -65,8 +65,8 @@ pub(crate) struct Cycles {
     numbers: Numbers,
     /// What is known of sets, by root.
     shards: [Mutex<FxHashMap<u32, Known>>; SHARDS],
-    n_known: AtomicUsize,
-    tallies: Vec<Tally>,
+    n_known: OwnLine<AtomicUsize>,
+    tallies: Vec<OwnLine<Tally>>,
     /// There is nothing more to be done.
     is_over: AtomicBool,
     /// The answer is known, or will not be.
@@ -75,9 +75,8 @@ pub(crate) struct Cycles {
     stopped: Mutex<Option<StopReason>>,
 }
 
-/// What a worker lets the others know, in a line of the cache for itself.
+/// What a worker lets the others know.
 #[derive(Debug, Default)]
-#[repr(align(64))]
 struct Tally {
     /// The nodes that it was the first to see.
     nodes: AtomicUsize,
@@ -113,8 +112,8 @@ impl Cycles {
             sets: Sets::new(),
             numbers: Numbers::new(n_states),
             shards: std::array::from_fn(|_| Mutex::default()),
-            n_known: AtomicUsize::new(0),
-            tallies: (0..n_workers.clamp(1, MOST_WORKERS)).map(|_| Tally::default()).collect(),
+            n_known: OwnLine::default(),
+            tallies: (0..n_workers.clamp(1, MOST_WORKERS)).map(|_| OwnLine::default()).collect(),
             is_over: AtomicBool::new(false),
             is_decided: AtomicBool::new(false),
             found: Mutex::new(None),

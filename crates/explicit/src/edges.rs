@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use pdnet_base::{Idx as _, Slots};
+use pdnet_base::{Idx as _, OwnLine, Slots};
 use pdnet_check::StopReason;
 use pdnet_space::{StateId, StoreWorker, ThreadSet};
 
@@ -24,11 +24,17 @@ const UNKNOWN: u64 = 0;
 /// The address of a state that somebody is about to expand.
 const CLAIMED: u64 = 1;
 
+/// The address of a state whose record elsewhere will do.
+const ELSEWHERE: u64 = 2;
+
 /// The first address of a record.
-const FIRST: u64 = 2;
+const FIRST: u64 = 3;
 
 /// Is set in the number of edges where something has to be noted of the state.
 const NOTED: u32 = 1 << 31;
+
+/// Is set there where steps were left out.
+const PARTIAL: u32 = 1 << 30;
 
 /// Is set in a letter that was computed.
 const HAS_LETTER: u32 = 1 << 31;
@@ -49,7 +55,8 @@ pub(crate) struct Edges {
     addresses: Slots<Box<[AtomicU64]>>,
     blocks: Slots<Box<[AtomicU32]>>,
     n_blocks: AtomicU32,
-    n_edges: AtomicUsize,
+    /// How many there are, which changes with each state: who reads records must not wait for that.
+    n_edges: OwnLine<AtomicUsize>,
     bytes: AtomicUsize,
     max_threads: u32,
     /// The words that a set of threads takes, in halves.
@@ -92,13 +99,16 @@ pub(crate) struct Draft {
     pub(crate) enabled: ThreadSet,
     pub(crate) letter: Option<Letter>,
     pub(crate) is_noted: bool,
+    /// Steps of some threads were left out.
+    pub(crate) is_partial: bool,
 }
 
 impl Draft {
     pub(crate) fn clear(&mut self) {
         self.targets.clear();
         self.movers.clear();
-        (self.enabled, self.letter, self.is_noted, self.n_fresh) = (ThreadSet::NONE, None, false, 0);
+        (self.enabled, self.letter, self.n_fresh) = (ThreadSet::NONE, None, 0);
+        (self.is_noted, self.is_partial) = (false, false);
     }
 
     /// Adds a target.
@@ -120,7 +130,8 @@ impl Draft {
 
     /// Drops the edges of other threads.
     pub(crate) fn keep_only(&mut self, threads: ThreadSet) {
-        let Self { targets, movers, .. } = self;
+        let Self { targets, movers, is_partial, .. } = self;
+        *is_partial = true;
         let mut of_targets = movers.iter().map(|movers| movers.is_of(threads));
         targets.retain(|_| of_targets.next().unwrap_or(true));
         movers.retain(|movers| movers.is_of(threads));
@@ -134,7 +145,7 @@ impl Edges {
             addresses: Slots::new(),
             blocks: Slots::new(),
             n_blocks: AtomicU32::new(0),
-            n_edges: AtomicUsize::new(0),
+            n_edges: OwnLine(AtomicUsize::new(0)),
             bytes: AtomicUsize::new(0),
             max_threads,
             n_set: ThreadSet::n_words(max_threads) * 2,
@@ -183,6 +194,17 @@ impl Edges {
         }
     }
 
+    /// Makes known that the record of a state that was claimed is elsewhere.
+    pub(crate) fn refer(&self, state: StateId) {
+        self.address(state).store(ELSEWHERE, Ordering::Release);
+    }
+
+    /// Whether the record of the state is elsewhere.
+    #[inline]
+    pub(crate) fn is_elsewhere(&self, state: StateId) -> bool {
+        self.address(state).load(Ordering::Acquire) == ELSEWHERE
+    }
+
     /// Gives a claim back.
     pub(crate) fn release(&self, state: StateId) {
         self.address(state).store(UNKNOWN, Ordering::Release);
@@ -205,7 +227,8 @@ impl Edges {
         let words = self.blocks.get(block).map_or(&[] as &[AtomicU32], |words| &words[first..]);
         let put = |at: usize, word: u32| words[at].store(word, Ordering::Relaxed);
         #[expect(clippy::cast_possible_truncation, reason = "a state has fewer steps")]
-        put(0, n_edges as u32 | if draft.is_noted { NOTED } else { 0 });
+        let head = n_edges as u32 | if draft.is_noted { NOTED } else { 0 };
+        put(0, head | if draft.is_partial { PARTIAL } else { 0 });
         let letter =
             draft.letter.map_or(0, |found| HAS_LETTER | u32::from(found.atoms & 0x7f) << 24 | found.letter);
         put(1, letter);
@@ -251,7 +274,19 @@ impl Record<'_> {
 
     #[inline]
     pub(crate) fn n_edges(&self) -> usize {
-        (self.word(0) & !NOTED) as usize
+        (self.word(0) & !(NOTED | PARTIAL)) as usize
+    }
+
+    /// Whether steps were left out, as far as that is known.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.word(0) & PARTIAL != 0
+    }
+
+    /// Whether it has the edges of the other one, in the same order.
+    pub(crate) fn is_like(&self, draft: &Draft) -> bool {
+        let edges = (0..self.n_edges()).map(|edge| self.edge(edge));
+        let others = draft.targets.iter().map(|&target| StateId::new(target as usize));
+        edges.eq(others.zip(draft.movers.iter().copied()))
     }
 
     /// Whether something has to be noted of the state.

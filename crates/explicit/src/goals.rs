@@ -10,6 +10,7 @@ use crate::continuation::Continuations;
 use crate::graph::{Graph, Model};
 use crate::invariant::Condition;
 use crate::notes::Notes;
+use crate::sights::Sight;
 use crate::stepper::{Asked, Stepper, Stored, reduction, seen_atoms};
 
 /// What breaks a property.
@@ -46,6 +47,17 @@ impl Goal {
         let atoms = Atoms::new(model.net, model.compiled, &exprs).map_err(|error| error.0)?;
         Ok(Self::Invariant(condition, Box::new(atoms), exprs))
     }
+
+    /// Whether no state breaks it in which something can move.
+    fn usually_holds(&self) -> bool {
+        match self {
+            Self::NeverFires(_) | Self::NoDeadlock => true,
+            Self::NoRace(_) => false,
+            Self::Invariant(condition, atoms, _) => {
+                atoms.usual_letter().is_some_and(|letter| condition.holds(letter))
+            }
+        }
+    }
 }
 
 /// What breaks a goal in the state at hand.
@@ -62,6 +74,8 @@ pub(crate) struct Hit {
 pub(crate) struct Goals<'a> {
     model: &'a Model<'a>,
     goals: Vec<Goal>,
+    /// Those that no state breaks in which something can move, so that such states need not be looked at.
+    usually_hold: Vec<bool>,
     verdicts: Vec<Option<Verdict>>,
     /// Those that another worker has decided.
     left_to_others: Vec<bool>,
@@ -90,6 +104,7 @@ impl<'a> Goals<'a> {
             model,
             verdicts: vec![None; goals.len()],
             left_to_others: vec![false; goals.len()],
+            usually_hold: goals.iter().map(Goal::usually_holds).collect(),
             goals,
             watched,
             fired: asks_all.then(|| IndexVec::filled(false, model.net.transitions.len())),
@@ -104,6 +119,7 @@ impl<'a> Goals<'a> {
         Self {
             model: self.model,
             goals: self.goals.clone(),
+            usually_hold: self.usually_hold.clone(),
             verdicts: vec![None; n_goals],
             left_to_others: (0..n_goals).map(|goal| !self.is_open(goal)).collect(),
             watched: self.watched.clone(),
@@ -262,13 +278,13 @@ impl<'a> Goals<'a> {
 
     /// Whether the state at hand itself has to be looked at, and not only its steps.
     pub(crate) fn need_state(&self, is_dead: bool) -> bool {
-        let open = self.goals.iter().zip(&self.verdicts).filter(|(_, verdict)| verdict.is_none());
-        open.into_iter().any(|(goal, _)| match goal {
-            Goal::NeverFires(_) | Goal::NoDeadlock => false,
-            Goal::NoRace(_) => true,
-            Goal::Invariant(condition, atoms, _) => {
-                is_dead || !atoms.usual_letter().is_some_and(|letter| condition.holds(letter))
-            }
+        let mut open = self.goals.iter().zip(&self.usually_hold).zip(&self.verdicts);
+        open.any(|((goal, usually_holds), verdict)| {
+            verdict.is_none()
+                && match goal {
+                    Goal::NeverFires(_) | Goal::NoDeadlock => false,
+                    Goal::NoRace(_) | Goal::Invariant(..) => is_dead || !usually_holds,
+                }
         })
     }
 
@@ -281,7 +297,8 @@ impl<'a> Goals<'a> {
         budget: &mut Budget<'_>,
     ) -> Result<(), StopReason> {
         for (goal, data) in self.goals.iter_mut().enumerate() {
-            if self.verdicts[goal].is_some() || self.left_to_others[goal] {
+            let is_usual = !is_dead && self.usually_hold[goal];
+            if is_usual || self.verdicts[goal].is_some() || self.left_to_others[goal] {
                 continue;
             }
             match data {
@@ -302,10 +319,6 @@ impl<'a> Goals<'a> {
                     }
                 }
                 Goal::Invariant(condition, atoms, _) => {
-                    let usual = atoms.usual_letter().filter(|_| !is_dead);
-                    if usual.is_some_and(|letter| condition.holds(letter)) {
-                        continue;
-                    }
                     let letter = atoms.letter(self.model.compiled, stepper.current(), is_dead);
                     if condition.holds(letter) {
                         continue;
@@ -316,7 +329,7 @@ impl<'a> Goals<'a> {
                         let mut state = stepper.current().clone();
                         state.detach();
                         let state = graph.add(&state)?;
-                        if !continuations.exists(graph, state, budget)? {
+                        if !continuations.exists(graph, (state, Sight::WHOLE), budget)? {
                             // The search goes on, and so comes to the bounds that may hide such a run.
                             continue;
                         }

@@ -2,11 +2,11 @@
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use pdnet_base::{FxHashMap, IndexVec};
 use pdnet_check::{MemoryUse, Progress, StopReason};
-use pdnet_net::{Action, Firing, Net, Transition};
+use pdnet_net::{Action, Expr, Firing, Net, Transition};
 use pdnet_space::{
     Atoms, Compiled, Flow, Outcome, SharedStore, State, StateId, Step, StoreWorker, Stubborn, ThreadSet,
 };
@@ -15,6 +15,7 @@ use crate::budget::{Budget, FIRINGS, memory_of};
 use crate::edges::{Claim, Draft, Edges, LETTER_BITS, Letter, Record, RecordWriter};
 use crate::journal::edges::GraphJournal;
 use crate::notes::{self, Notes};
+use crate::sights::{self, Sight};
 use crate::stepper::{Stepper, Stored};
 use crate::{Crew, Explicit};
 
@@ -32,6 +33,8 @@ pub(crate) struct Model<'a> {
     pub(crate) has_partners: bool,
     /// Whether searches may leave out steps.
     pub(crate) reduces: bool,
+    /// Whether that depends on the state of the automaton.
+    pub(crate) is_guided: bool,
     /// Whether searches for finite runs may forget values.
     pub(crate) forgets: bool,
     /// Whether searches for finite runs may exchange threads.
@@ -48,7 +51,13 @@ impl<'a> Model<'a> {
         let has_assumptions = net.transitions.iter().any(|data| data.action == Action::AssumeFail);
         let has_partners = net.transitions.iter().any(|data| net.moves_partner(data));
         let Explicit {
-            stubborn: reduces, forget: forgets, symmetry: exchanges, through_sections, crew, ..
+            stubborn: reduces,
+            guided: is_guided,
+            forget: forgets,
+            symmetry: exchanges,
+            through_sections,
+            crew,
+            ..
         } = *engine;
         Self {
             net,
@@ -57,6 +66,7 @@ impl<'a> Model<'a> {
             has_assumptions,
             has_partners,
             reduces,
+            is_guided,
             forgets,
             exchanges,
             through_sections,
@@ -122,11 +132,30 @@ impl Movers {
 /// What the workers on a graph share.
 pub(crate) struct Known {
     pub(crate) store: Arc<SharedStore>,
-    pub(crate) edges: Edges,
-    /// What has to be noted of states; of most, nothing.
-    noted: Mutex<FxHashMap<StateId, Noted>>,
+    /// The steps for who sees all that is observed.
+    whole: Layer,
+    /// Those for who sees less, by sight. Many states have none of their own there.
+    narrow: [OnceLock<Box<Layer>>; sights::MOST],
     /// The bytes of the steps that the workers remember.
     remembered: AtomicUsize,
+}
+
+/// The steps from states, for one sight.
+struct Layer {
+    edges: Edges,
+    /// What has to be noted of states; of most, nothing.
+    noted: Mutex<FxHashMap<StateId, Noted>>,
+}
+
+impl Layer {
+    fn new(model: &Model<'_>) -> Self {
+        let edges = Edges::new(model.compiled.max_threads(), model.has_partners);
+        Self { edges, noted: Mutex::default() }
+    }
+
+    fn noted(&self) -> MutexGuard<'_, FxHashMap<StateId, Noted>> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What has to be noted of a state.
@@ -141,20 +170,69 @@ pub(crate) struct Noted {
 impl Known {
     fn new(model: &Model<'_>) -> Self {
         let store = SharedStore::empty(model.compiled, model.crew.workers.max(1));
-        let edges = Edges::new(model.compiled.max_threads(), model.has_partners);
-        Self { store, edges, noted: Mutex::default(), remembered: AtomicUsize::new(0) }
+        let narrow = std::array::from_fn(|_| OnceLock::new());
+        Self { store, whole: Layer::new(model), narrow, remembered: AtomicUsize::new(0) }
     }
 
+    /// The edges for who sees all that is observed.
+    pub(crate) const fn edges(&self) -> &Edges {
+        &self.whole.edges
+    }
+
+    /// What has to be noted of states, for who sees all that is observed.
     pub(crate) fn noted(&self) -> MutexGuard<'_, FxHashMap<StateId, Noted>> {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.whole.noted()
+    }
+
+    /// The steps for a sight.
+    #[inline]
+    fn layer(&self, sight: Sight) -> &Layer {
+        let narrow = sight.number().and_then(|number| self.narrow[number].get());
+        narrow.map_or(&self.whole, |layer| layer)
+    }
+
+    /// The sight whose steps from an expanded state are taken for this one.
+    #[inline]
+    fn taken(&self, state: StateId, sight: Sight) -> Sight {
+        let is_elsewhere = sight != Sight::WHOLE && self.layer(sight).edges.is_elsewhere(state);
+        if is_elsewhere { Sight::WHOLE } else { sight }
+    }
+
+    /// What is known of a state that was expanded.
+    #[inline]
+    fn record(&self, state: StateId, sight: Sight) -> Option<Record<'_>> {
+        self.layer(self.taken(state, sight)).edges.get(state)
+    }
+
+    fn layers(&self) -> impl Iterator<Item = &Layer> {
+        let narrow = self.narrow.iter().filter_map(OnceLock::get).map(|layer| &**layer);
+        std::iter::once(&self.whole).chain(narrow)
+    }
+
+    fn n_edges(&self) -> usize {
+        self.layers().map(|layer| layer.edges.len()).sum()
+    }
+
+    fn edge_bytes(&self) -> usize {
+        self.layers().map(|layer| layer.edges.bytes()).sum()
     }
 
     fn bytes(&self) -> usize {
-        self.store.bytes() + self.edges.bytes() + self.remembered.load(Ordering::Relaxed)
+        self.store.bytes() + self.edge_bytes() + self.remembered.load(Ordering::Relaxed)
     }
 
     pub(crate) fn progress(&self) -> Progress {
-        progress(self.store.len(), self.edges.len(), self.bytes())
+        progress(self.store.len(), self.n_edges(), self.bytes())
+    }
+
+    /// Counts what a worker takes for steps that it remembers, instead of what was counted before.
+    #[inline]
+    fn count_bytes(&self, bytes: usize, counted: &mut usize) {
+        if bytes != *counted {
+            // The sum is never below what this one has added before.
+            self.remembered.fetch_add(bytes.wrapping_sub(*counted), Ordering::Relaxed);
+            *counted = bytes;
+        }
     }
 }
 
@@ -162,7 +240,7 @@ impl Known {
 ///
 /// With a reduction the mark of a state in the store is how many steps were taken on the way on which it was found. A state that
 /// is not expanded in full has only edges to larger marks ([`pdnet_space::Proviso::AllLater`]); they do not change, so that it
-/// does not matter who expands which state when.
+/// does not matter who expands which state when, nor for which sight ([`crate::sights::Sights`]).
 pub(crate) struct Expander<'a> {
     model: &'a Model<'a>,
     known: Arc<Known>,
@@ -171,7 +249,8 @@ pub(crate) struct Expander<'a> {
     reduces: bool,
     /// The state that the generator of successors holds.
     loaded: Option<StateId>,
-    writer: RecordWriter,
+    /// By sight, as edges are.
+    writers: [RecordWriter; 1 + sights::MOST],
     draft: Draft,
     /// The atoms whose letters are kept with states, and their number.
     atoms: Option<(Atoms, u8)>,
@@ -190,14 +269,20 @@ impl Expander<'_> {
     }
 
     /// Expands a state that was claimed.
-    fn expand(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), StopReason> {
+    fn expand(&mut self, state: StateId, sight: Sight, budget: &mut Budget<'_>) -> Result<(), StopReason> {
+        let Self { model, known, store, stepper, reduces, loaded, writers, draft, atoms, counted } = self;
         // Whatever comes, others shall not wait for this state.
-        let claimed = Claimed { known: Arc::clone(&self.known), state, is_done: false };
-        budget.tick(|| self.known.progress())?;
+        let claimed = Claimed { known, state, sight, is_done: false };
+        let is_narrow = sight != Sight::WHOLE;
+        if is_narrow && known.edges().get(state).is_some_and(|record| record.is_partial()) {
+            claimed.refer();
+            return Ok(());
+        }
+        stepper.see(sight);
+        budget.tick(|| known.progress())?;
         let mut stop = None;
         let mut n_firings = 0_u64;
         let mut noted = Noted::default();
-        let Self { model, known, store, stepper, reduces, loaded, draft, .. } = self;
         draft.clear();
         *loaded = None;
         let depth = if *reduces { known.store.mark(state) } else { 0 };
@@ -242,36 +327,29 @@ impl Expander<'_> {
         if let Some(reason) = stop.or(budget.allow_states(draft.n_fresh).err()) {
             return Err(reason);
         }
-        if let Some(chosen) = self.stepper.chosen() {
+        if let Some(chosen) = stepper.chosen() {
             // Others were tried before.
-            self.draft.keep_only(chosen);
+            draft.keep_only(chosen);
         }
-        if let Some((atoms, number)) = &mut self.atoms {
-            self.stepper.unpack(&self.store);
-            self.loaded = Some(state);
-            let (compiled, now) = (self.model.compiled, self.stepper.current());
-            let is_deadlock = self.draft.enabled.is_empty() && !compiled.has_ended(now);
+        if let Some((atoms, number)) = atoms {
+            stepper.unpack(store);
+            *loaded = Some(state);
+            let (compiled, now) = (model.compiled, stepper.current());
+            let is_deadlock = draft.enabled.is_empty() && !compiled.has_ended(now);
             let letter = u32::try_from(atoms.letter(compiled, now, is_deadlock)).unwrap_or(0);
-            self.draft.letter = Some(Letter { atoms: *number, letter });
+            draft.letter = Some(Letter { atoms: *number, letter });
         }
-        self.draft.is_noted = noted.cut.is_some() || !noted.transitions.is_empty();
-        if self.draft.is_noted {
-            self.known.noted().insert(state, noted);
+        draft.is_noted = noted.cut.is_some() || !noted.transitions.is_empty();
+        known.count_bytes(stepper.bytes(), counted);
+        if is_narrow && known.edges().get(state).is_some_and(|record| record.is_like(draft)) {
+            claimed.refer();
+            return Ok(());
         }
-        self.count_bytes();
-        claimed.publish(&mut self.writer, &self.draft);
+        if draft.is_noted {
+            known.layer(sight).noted().insert(state, noted);
+        }
+        claimed.publish(&mut writers[sight.number().map_or(0, |number| 1 + number)], draft);
         Ok(())
-    }
-
-    /// Lets all know what it takes for steps that it remembers.
-    #[inline]
-    fn count_bytes(&mut self) {
-        let bytes = self.stepper.bytes();
-        if bytes != self.counted {
-            // The sum is never below what this one has added before.
-            self.known.remembered.fetch_add(bytes.wrapping_sub(self.counted), Ordering::Relaxed);
-            self.counted = bytes;
-        }
     }
 }
 
@@ -282,23 +360,30 @@ impl Drop for Expander<'_> {
 }
 
 /// The claim to expand a state, which is given back where that does not come about.
-struct Claimed {
-    known: Arc<Known>,
+struct Claimed<'k> {
+    known: &'k Known,
     state: StateId,
+    sight: Sight,
     is_done: bool,
 }
 
-impl Claimed {
+impl Claimed<'_> {
     fn publish(mut self, writer: &mut RecordWriter, draft: &Draft) {
-        self.known.edges.publish(writer, self.state, draft);
+        self.known.layer(self.sight).edges.publish(writer, self.state, draft);
+        self.is_done = true;
+    }
+
+    /// What is known for the whole sight will do.
+    fn refer(mut self) {
+        self.known.layer(self.sight).edges.refer(self.state);
         self.is_done = true;
     }
 }
 
-impl Drop for Claimed {
+impl Drop for Claimed<'_> {
     fn drop(&mut self) {
         if !self.is_done {
-            self.known.edges.release(self.state);
+            self.known.layer(self.sight).edges.release(self.state);
         }
     }
 }
@@ -335,7 +420,7 @@ impl<'a> Graph<'a> {
             stepper: Stepper::new(model, stubborn, Stored::default()),
             reduces,
             loaded: None,
-            writer: RecordWriter::default(),
+            writers: Default::default(),
             draft: Draft::default(),
             atoms: None,
             counted: 0,
@@ -366,7 +451,7 @@ impl<'a> Graph<'a> {
                 self.expander.known = Arc::clone(&self.known);
                 self.expander.store = SharedStore::worker(&self.known.store, 0);
                 self.expander.loaded = None;
-                self.expander.writer = RecordWriter::default();
+                self.expander.writers = Default::default();
             }
         }
         Ok(())
@@ -404,7 +489,7 @@ impl<'a> Graph<'a> {
             stepper: stepper.clone(),
             reduces: *reduces,
             loaded: None,
-            writer: RecordWriter::default(),
+            writers: Default::default(),
             draft: Draft::default(),
             atoms: atoms.clone(),
             counted: 0,
@@ -449,30 +534,47 @@ impl<'a> Graph<'a> {
 
     /// What it takes memory for.
     pub(crate) fn memory(&self) -> MemoryUse {
-        let edges = self.known.edges.bytes() as u64;
+        let edges = self.known.edge_bytes() as u64;
         let remembered = self.known.remembered.load(Ordering::Relaxed) as u64;
         MemoryUse { edges, remembered, ..memory_of(self.known.store.size()) }
     }
 
-    #[inline]
-    fn record(&self, state: StateId) -> Option<Record<'_>> {
-        self.known.edges.get(state)
+    /// Whether steps are left out, and that may depend on what is seen.
+    pub(crate) const fn is_guided(&self) -> bool {
+        self.expander.reduces && self.model.is_guided
     }
 
-    /// The edges out of a state, by number, which is expanded first where it was not. A state without edges either
+    /// A sight in which at least the values are seen that these atoms look at, all of which are observed. There are few, so that it may be
+    /// the whole one.
+    pub(crate) fn sight(&mut self, atoms: &[&Expr]) -> Sight {
+        let model = self.model;
+        let sight = self.expander.stepper.sight(model.net, atoms);
+        if let Some(number) = sight.number() {
+            self.known.narrow[number].get_or_init(|| Box::new(Layer::new(model)));
+        }
+        sight
+    }
+
+    #[inline]
+    fn record(&self, state: StateId, sight: Sight) -> Option<Record<'_>> {
+        self.known.record(state, sight)
+    }
+
+    /// The edges out of a state for a sight, by number, which is expanded first where it was not. A state without edges either
     /// repeats forever ([`Graph::stutters`]) or is a dead end of runs that assumptions, bounds or faults cut off.
     pub(crate) fn edges(
         &mut self,
         state: StateId,
+        sight: Sight,
         budget: &mut Budget<'_>,
     ) -> Result<Range<usize>, StopReason> {
         self.keep_if_due(budget);
         loop {
-            if let Some(record) = self.record(state) {
+            if let Some(record) = self.record(state, sight) {
                 return Ok(0..record.n_edges());
             }
-            match self.known.edges.claim(state) {
-                Claim::Granted => self.expander.expand(state, budget)?,
+            match self.known.layer(sight).edges.claim(state) {
+                Claim::Granted => self.expander.expand(state, sight, budget)?,
                 Claim::Done => {}
                 // That takes as long as it would take here.
                 Claim::Others => std::thread::yield_now(),
@@ -482,14 +584,14 @@ impl<'a> Graph<'a> {
 
     /// Looks at what is known of a state, so that it is close to the processor when it is needed.
     #[inline]
-    pub(crate) fn touch(&self, state: StateId) -> u32 {
-        self.record(state).map_or(0, |record| record.touch())
+    pub(crate) fn touch(&self, state: StateId, sight: Sight) -> u32 {
+        self.record(state, sight).map_or(0, |record| record.touch())
     }
 
     /// Where an edge of an expanded state leads, and who moves.
     #[inline]
-    pub(crate) fn edge(&self, state: StateId, edge: usize) -> (StateId, Movers) {
-        self.record(state).map_or((state, Movers::NOBODY), |record| record.edge(edge))
+    pub(crate) fn edge(&self, state: StateId, sight: Sight, edge: usize) -> (StateId, Movers) {
+        self.record(state, sight).map_or((state, Movers::NOBODY), |record| record.edge(edge))
     }
 
     /// What is known of a state, which is expanded first where it was not; its edges are listed.
@@ -497,52 +599,55 @@ impl<'a> Graph<'a> {
     pub(crate) fn look(
         &mut self,
         state: StateId,
+        sight: Sight,
         edges: &mut Vec<(StateId, Movers)>,
         budget: &mut Budget<'_>,
     ) -> Result<Seen, StopReason> {
         self.keep_if_due(budget);
         edges.clear();
         loop {
-            if let Some(record) = self.known.edges.get(state) {
+            if let Some(record) = self.known.record(state, sight) {
                 edges.extend((0..record.n_edges()).map(|edge| record.edge(edge)));
                 let letter = self.expander.atoms.as_ref().and_then(|(_, number)| record.letter(*number));
                 return Ok(Seen { enabled: record.enabled(), letter, is_notable: record.is_noted() });
             }
-            self.edges(state, budget)?;
+            self.edges(state, sight, budget)?;
         }
     }
 
     /// Whether no transition at all is enabled in an expanded state: it repeats forever.
-    pub(crate) fn stutters(&self, state: StateId) -> bool {
-        self.enabled(state).is_empty()
+    pub(crate) fn stutters(&self, state: StateId, sight: Sight) -> bool {
+        self.enabled(state, sight).is_empty()
     }
 
     /// The threads that can move in an expanded state, by themselves or with another.
     #[inline]
-    pub(crate) fn enabled(&self, state: StateId) -> ThreadSet {
-        self.record(state).map_or(ThreadSet::NONE, |record| record.enabled())
+    pub(crate) fn enabled(&self, state: StateId, sight: Sight) -> ThreadSet {
+        self.record(state, sight).map_or(ThreadSet::NONE, |record| record.enabled())
     }
 
     /// Whether undefined behaviour can be met in an expanded state.
-    pub(crate) fn meets_fault(&self, state: StateId) -> bool {
+    pub(crate) fn meets_fault(&self, state: StateId, sight: Sight) -> bool {
         let is_fault = |&transition: &Transition| {
             matches!(self.model.net.transitions[transition].action, Action::Fault(_))
         };
-        self.is_notable(state)
-            && self.known.noted().get(&state).is_some_and(|noted| noted.transitions.iter().any(is_fault))
+        let layer = self.known.layer(self.known.taken(state, sight));
+        self.is_notable(state, sight)
+            && layer.noted().get(&state).is_some_and(|noted| noted.transitions.iter().any(is_fault))
     }
 
     /// Whether something has to be noted of an expanded state: not all that can come after it is known.
-    pub(crate) fn is_notable(&self, state: StateId) -> bool {
-        self.record(state).is_some_and(|record| record.is_noted())
+    pub(crate) fn is_notable(&self, state: StateId, sight: Sight) -> bool {
+        self.record(state, sight).is_some_and(|record| record.is_noted())
     }
 
     /// Adds what has to be noted of an expanded state.
-    pub(crate) fn note(&self, state: StateId, notes: &mut Notes) {
-        if !self.is_notable(state) {
+    pub(crate) fn note(&self, state: StateId, sight: Sight, notes: &mut Notes) {
+        if !self.is_notable(state, sight) {
             return;
         }
-        if let Some(Noted { transitions, cut }) = self.known.noted().get(&state) {
+        let layer = self.known.layer(self.known.taken(state, sight));
+        if let Some(Noted { transitions, cut }) = layer.noted().get(&state) {
             transitions.iter().for_each(|&transition| notes.add(self.model.net, transition));
             cut.iter().for_each(|&transition| notes.add_cut(transition));
         }
@@ -556,12 +661,19 @@ impl<'a> Graph<'a> {
     /// The firings of the first way from one state to the other.
     pub(crate) fn firings_to(&mut self, from: StateId, to: StateId) -> Vec<Firing> {
         let _ = self.state(from);
+        self.expander.stepper.see(Sight::WHOLE);
         self.expander.stepper.find(&self.expander.store, None, to)
     }
 
-    /// The firings of the first way from one state to the other that begins with a step of these threads.
-    pub(crate) fn firings(&mut self, from: StateId, movers: Movers, to: StateId) -> Vec<Firing> {
+    /// The firings of the first way from one state to the other that begins with a step of these threads, for a sight.
+    pub(crate) fn firings(
+        &mut self,
+        (from, sight): (StateId, Sight),
+        movers: Movers,
+        to: StateId,
+    ) -> Vec<Firing> {
         let _ = self.state(from);
+        self.expander.stepper.see(self.known.taken(from, sight));
         self.expander.stepper.find(&self.expander.store, Some(movers), to)
     }
 }

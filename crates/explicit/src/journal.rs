@@ -99,8 +99,18 @@ pub(crate) enum Question<'q> {
 impl Question<'_> {
     /// Its number, which is neither the first nor the last that there is.
     pub(crate) fn number(&self, engine: &Explicit, model: &Model<'_>) -> u64 {
-        let Explicit { stubborn, forget, symmetry, through_sections, crew: _, order, storage, jit: _ } =
-            engine;
+        // What is kept of a graph does not depend on who looks at it and how.
+        let Explicit {
+            stubborn,
+            guided: _,
+            forget,
+            symmetry,
+            through_sections,
+            crew: _,
+            order,
+            storage,
+            jit: _,
+        } = engine;
         let mut hasher = FixedState::with_seed(0).build_hasher();
         env!("CARGO_PKG_VERSION").hash(&mut hasher);
         (stubborn, forget, symmetry, through_sections).hash(&mut hasher);

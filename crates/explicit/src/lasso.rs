@@ -10,9 +10,10 @@ use crate::budget::Budget;
 use crate::emptiness::{Summary, Witness};
 use crate::graph::{Graph, Movers};
 use crate::product::{Edge, Product};
+use crate::sights::Sight;
 
-/// A step between states, and who moves.
-type Step = (StateId, Movers, StateId);
+/// A step from a state, for a sight, with who moves and where it leads.
+type Step = ((StateId, Sight), Movers, StateId);
 
 /// The firings of a path; repetitions of a last state are no firings.
 pub(crate) fn firings(graph: &mut Graph<'_>, path: &[Step]) -> Vec<Firing> {
@@ -55,8 +56,10 @@ pub(crate) fn trace(
         builder.walk(initial, visited, |_, _, edge| member(edge.target), &mut prefix)?
     };
     let steps = |builder: &Builder<'_, '_, '_, '_>, path: &[(u32, Edge)]| -> Vec<Step> {
-        let state = |node| builder.product.state(node);
-        path.iter().map(|&(from, edge)| (state(from), edge.movers, state(edge.target))).collect()
+        let product = &builder.product;
+        let step =
+            |&(from, edge): &(u32, Edge)| (product.seen(from), edge.movers, product.state(edge.target));
+        path.iter().map(step).collect()
     };
     let prefix = steps(&builder, &prefix);
     let end = prefix_end(&prefix);
@@ -64,7 +67,8 @@ pub(crate) fn trace(
     if matches!(witness, Witness::Prefix(_)) {
         return Ok(Trace { prefix, end });
     }
-    if builder.product.graph.stutters(builder.product.state(entry)) {
+    let (state, sight) = builder.product.seen(entry);
+    if builder.product.graph.stutters(state, sight) {
         return Ok(Trace { prefix, end: TraceEnd::Stutter });
     }
 

@@ -29,6 +29,7 @@
 //! | `partial` | threads that are blocked forever while others go on |
 //! | `stepper` | the steps of a state that a search has to look at |
 //! | `product` | the net times an automaton |
+//! | `sights` | what it has to see at a state of the automaton |
 //! | `nodes` | its nodes |
 //! | `numbers` | their numbers, for several workers |
 //! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
@@ -87,6 +88,7 @@ mod safety;
 mod scc;
 mod scout;
 mod sets;
+mod sights;
 mod stepper;
 mod streett;
 mod sweep;
@@ -119,6 +121,9 @@ pub struct Explicit {
     /// this leaves exact do so: not those for formulas with `X` and automata that may see steps, under fairness, or with `deadlock` beside
     /// other atoms. Without it, runs to assertions and deadlocks are shortest.
     pub stubborn: bool,
+    /// Whether, for formulas, what these steps must not change is only what the automaton can still look at. Without `stubborn`, it makes no
+    /// difference.
+    pub guided: bool,
     /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
     /// finite runs do so; runs stay as short as they are.
     pub forget: bool,
@@ -197,6 +202,7 @@ impl Explicit {
     /// Without any reduction, by one worker.
     pub const PLAIN: Self = Self {
         stubborn: false,
+        guided: false,
         forget: false,
         symmetry: false,
         through_sections: false,
@@ -211,6 +217,7 @@ impl Default for Explicit {
     fn default() -> Self {
         Self {
             stubborn: true,
+            guided: true,
             forget: true,
             symmetry: true,
             through_sections: true,

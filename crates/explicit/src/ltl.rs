@@ -1,7 +1,7 @@
 //! Which search a formula or an automaton needs.
 
 use pdnet_check::{AtomData, Fairness, MemoryUse, Outcome, Progress, Stats, StopReason, Verdict};
-use pdnet_logic::{Automaton, Ltl, translate};
+use pdnet_logic::{Atom, Automaton, Ltl, translate};
 use pdnet_space::Atoms;
 
 use crate::budget::Budget;
@@ -12,6 +12,8 @@ use crate::lasso;
 use crate::nodes::NodeTable as _;
 use crate::prefix::{self, Prefixes};
 use crate::product::{Product, Search};
+use crate::sights::Sights;
+use crate::stepper::is_unseen;
 use crate::sweep::Sweep;
 
 /// The runs that break a property.
@@ -30,6 +32,14 @@ impl Bad<'_> {
                 .map_err(|error| StopReason::Unsupported(error.to_string())),
             // States from which nothing is accepted would only add to what is searched and to what is noted.
             Self::Automaton(automaton) => Ok(automaton.reduced()),
+        }
+    }
+
+    /// Whether they do not depend on the states at which the atom is true.
+    pub(crate) fn ignores(self, unseen: Atom) -> bool {
+        match self {
+            Self::Negated(formula) => formula.ignores(unseen),
+            Self::Automaton(_) => false,
         }
     }
 
@@ -80,6 +90,9 @@ fn decide(
     let (net, compiled) = (graph.model.net, graph.model.compiled);
     let names = atoms.iter().map(|atom| atom.text.clone()).collect();
     let automaton = bad.automaton(names)?;
+    let sights = Sights::new(graph, &automaton, atoms, |number| {
+        is_unseen(net, (number, &atoms[number].expr), |atom| bad.ignores(atom))
+    });
     let atoms = Atoms::new(net, compiled, atoms.iter().map(|atom| &atom.expr))
         .map_err(|error| StopReason::Unsupported(error.0))?;
     let crew = graph.model.crew;
@@ -90,7 +103,8 @@ fn decide(
     let prefixes = fairness == Fairness::None || !graph.model.has_assumptions;
     let is_terminal = prefix::is_terminal(&automaton);
     if prefixes && (is_terminal || bad.is_by_prefix()) {
-        let mut product = Product::new(graph, &automaton, atoms.clone(), prefixes, budget)?;
+        let seen = (&automaton, sights.clone());
+        let mut product = Product::new(graph, seen, atoms.clone(), prefixes, budget)?;
         let mut found = Prefixes::new().search(&mut product, pause_at, budget);
         *last = Last { progress: product.progress(), memory: product.memory() };
         // It begins again, but what was found of the graph is there.
@@ -107,7 +121,7 @@ fn decide(
             return Ok(product.notes.verdict(net));
         }
     }
-    let mut product = Product::new(graph, &automaton, atoms, prefixes, budget)?;
+    let mut product = Product::new(graph, (&automaton, sights), atoms, prefixes, budget)?;
     let found = Emptiness::new(fairness).search(&mut product, pause_at, budget);
     *last = Last { progress: product.progress(), memory: product.memory() };
     let trace = match found? {

@@ -11,6 +11,7 @@ use pdnet_space::{StateId, ThreadSet};
 use crate::budget::Budget;
 use crate::graph::Graph;
 use crate::notes::Notes;
+use crate::sights::Sight;
 
 /// Looks for a state in which some thread can move, while another one has not ended, does not wait for the
 /// end of a thread and never moves again, and from which some run never ends the process.
@@ -52,7 +53,7 @@ impl Explored {
         let joins = graph.model.net.join_places();
         let goes_on = self.going_on(graph, &before, budget)?;
         for (at, &state) in self.states.iter().enumerate() {
-            if !goes_on[at] || moves[at] == ThreadSet::ALL || graph.stutters(state) {
+            if !goes_on[at] || moves[at] == ThreadSet::ALL || graph.stutters(state, Sight::WHOLE) {
                 continue;
             }
             let compiled = graph.model.compiled;
@@ -89,13 +90,13 @@ impl Explored {
             }
             budget.tick(|| self.progress(graph))?;
             let state = self.states[at];
-            let edges = graph.edges(state, budget)?;
-            graph.note(state, &mut self.notes);
+            let edges = graph.edges(state, Sight::WHOLE, budget)?;
+            graph.note(state, Sight::WHOLE, &mut self.notes);
             self.n_edges += edges.len();
             #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
             let parent = at as u32;
             for edge in edges {
-                let (target, _) = graph.edge(state, edge);
+                let (target, _) = graph.edge(state, Sight::WHOLE, edge);
                 self.add(target, parent);
             }
             budget.allow_states(self.states.len())?;
@@ -119,8 +120,13 @@ impl Explored {
 
     /// For each state the threads that move in some continuation; all where not every continuation is known.
     fn moving_threads(&self, graph: &Graph<'_>, before: &Predecessors) -> Vec<ThreadSet> {
-        let own =
-            |&state: &StateId| if graph.is_notable(state) { ThreadSet::ALL } else { graph.enabled(state) };
+        let own = |&state: &StateId| {
+            if graph.is_notable(state, Sight::WHOLE) {
+                ThreadSet::ALL
+            } else {
+                graph.enabled(state, Sight::WHOLE)
+            }
+        };
         let mut moves: Vec<ThreadSet> = self.states.iter().map(own).collect();
         let mut queue: Vec<u32> = (0..before.n_states()).rev().collect();
         while let Some(at) = queue.pop() {
@@ -148,8 +154,9 @@ impl Explored {
         let mut n_steps = Vec::with_capacity(self.states.len());
         let mut queue = Vec::new();
         for (at, &state) in self.states.iter().enumerate() {
-            let n_edges = graph.edges(state, budget)?.len();
-            let is_deadlock = graph.stutters(state) && !graph.model.compiled.has_ended(graph.state(state));
+            let n_edges = graph.edges(state, Sight::WHOLE, budget)?.len();
+            let is_deadlock =
+                graph.stutters(state, Sight::WHOLE) && !graph.model.compiled.has_ended(graph.state(state));
             if n_edges == 0 && !is_deadlock {
                 goes_on[at] = false;
                 #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
@@ -201,8 +208,8 @@ impl Predecessors {
         let mut first = vec![0_u32; explored.states.len() + 1];
         let mut steps = |visit: &mut dyn FnMut(u32, usize)| -> Result<(), StopReason> {
             for (at, &state) in explored.states.iter().enumerate() {
-                for edge in graph.edges(state, budget)? {
-                    let (target, _) = graph.edge(state, edge);
+                for edge in graph.edges(state, Sight::WHOLE, budget)? {
+                    let (target, _) = graph.edge(state, Sight::WHOLE, edge);
                     visit(explored.positions[target.index()], at);
                 }
             }

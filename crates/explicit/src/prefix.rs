@@ -97,7 +97,7 @@ impl Prefixes {
         while at != 0 {
             let (node, before, movers) = self.found[at as usize];
             let (parent, _, _) = self.found[before as usize];
-            path.push((product.state(parent), movers, product.state(node)));
+            path.push((product.seen(parent), movers, product.state(node)));
             at = before;
         }
         path.reverse();

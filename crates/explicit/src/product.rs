@@ -10,6 +10,7 @@ use crate::continuation::Continuations;
 use crate::graph::{Graph, Movers, full};
 use crate::nodes::{Node, NodeTable, Nodes};
 use crate::notes::Notes;
+use crate::sights::{Sight, Sights};
 
 /// An edge of the product.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +47,8 @@ pub(crate) enum Search<T> {
 pub(crate) struct Product<'p, 'a, N = Nodes> {
     pub(crate) graph: &'p mut Graph<'a>,
     pub(crate) automaton: &'p Automaton,
+    /// What has to be seen at the automaton states.
+    pub(crate) sights: Sights,
     atoms: Atoms,
     /// The automaton states that accept every word. Empty where a prefix alone decides nothing.
     universal: Vec<bool>,
@@ -71,7 +74,7 @@ impl<'p, 'a> Product<'p, 'a> {
     /// accepts everything ends the search.
     pub(crate) fn new(
         graph: &'p mut Graph<'a>,
-        automaton: &'p Automaton,
+        (automaton, sights): (&'p Automaton, Sights),
         atoms: Atoms,
         prefixes: bool,
         budget: &Budget<'_>,
@@ -81,7 +84,7 @@ impl<'p, 'a> Product<'p, 'a> {
         let universal =
             automaton.states.indices().map(|state| prefixes && automaton.is_universal_from(state));
         let (universal, nodes) = (universal.collect(), Nodes::new(automaton.states.len()));
-        let mut product = Self::of(graph, automaton, (atoms, universal), nodes);
+        let mut product = Self::of(graph, (automaton, sights), (atoms, universal), nodes);
         product.initial = product.node(initial, automaton.initial, budget)?;
         Ok(product)
     }
@@ -100,11 +103,11 @@ impl<'p, 'a> Product<'p, 'a> {
         mut nodes: impl FnMut(usize) -> N,
     ) -> Vec<Product<'q, 'a, N>> {
         let initial = self.nodes.get(self.initial);
-        let Self { graph, automaton, atoms, universal, .. } = self;
+        let Self { graph, automaton, sights, atoms, universal, .. } = self;
         let graphs = std::iter::once(&mut **graph).chain(others);
         let share = |(number, graph)| {
             let observed = (atoms.clone(), universal.clone());
-            let mut product = Product::of(graph, automaton, observed, nodes(number));
+            let mut product = Product::of(graph, (*automaton, sights.clone()), observed, nodes(number));
             // There is room for the first node.
             let found = product.nodes.number(initial, |_| Ok::<(), ()>(()));
             product.initial = found.ok().flatten().map_or(0, |(node, _)| node);
@@ -117,13 +120,14 @@ impl<'p, 'a> Product<'p, 'a> {
 impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
     fn of(
         graph: &'p mut Graph<'a>,
-        automaton: &'p Automaton,
+        (automaton, sights): (&'p Automaton, Sights),
         (atoms, universal): (Atoms, Vec<bool>),
         nodes: N,
     ) -> Self {
         Self {
             graph,
             automaton,
+            sights,
             atoms,
             universal,
             continuations: Continuations::default(),
@@ -158,8 +162,9 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
     ) -> Result<Expansion, StopReason> {
         budget.tick(|| self.progress())?;
         let (state, at) = self.nodes.get(node);
+        let sight = self.sights.of(at);
         let mut successors = std::mem::take(&mut self.successors);
-        let seen = self.graph.look(state, &mut successors, budget);
+        let seen = self.graph.look(state, sight, &mut successors, budget);
         self.successors = successors;
         let seen = seen?;
         self.last_enabled = seen.enabled;
@@ -179,11 +184,11 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
             return Ok(Expansion::Edges);
         }
         if seen.is_notable {
-            self.graph.note(state, &mut self.notes);
+            self.graph.note(state, sight, &mut self.notes);
         }
         if automaton.successors(at, letter).any(|edge| self.universal[edge.target.index()]) {
-            let is_run =
-                !self.graph.model.has_assumptions || self.continuations.exists(self.graph, state, budget)?;
+            let is_run = !self.graph.model.has_assumptions
+                || self.continuations.exists(self.graph, (state, sight), budget)?;
             if is_run {
                 return Ok(Expansion::Accepted);
             }
@@ -199,8 +204,9 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
                 edges.push(Edge { target, acceptance, movers: Movers::NOBODY });
             }
             // A search will look at all of this in a moment, and wait for each of them. These looks do not wait for each other.
+            let sight = self.sights.of(edge.target);
             let touch = |&(next, _): &(StateId, Movers)| {
-                self.nodes.touch((next, edge.target)) ^ self.graph.touch(next)
+                self.nodes.touch((next, edge.target)) ^ self.graph.touch(next, sight)
             };
             std::hint::black_box(successors.iter().map(touch).fold(0, |all, one| all ^ one));
             for &(next, movers) in &successors {
@@ -220,7 +226,14 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
 
     /// The threads that can move in the state of an expanded node.
     pub(crate) fn enabled(&self, node: u32) -> ThreadSet {
-        self.graph.enabled(self.state(node))
+        let (state, sight) = self.seen(node);
+        self.graph.enabled(state, sight)
+    }
+
+    /// The state of a node, and what has to be seen there.
+    pub(crate) fn seen(&self, node: u32) -> (StateId, Sight) {
+        let (state, at) = self.nodes.get(node);
+        (state, self.sights.of(at))
     }
 
     /// What it takes memory for.

@@ -11,6 +11,7 @@ use pdnet_space::{
 };
 
 use crate::graph::{Model, Movers};
+use crate::sights::{self, Sight};
 
 /// So many states inside of atomic sections are looked at for one way. A search walks through far fewer after each step.
 const MOST_INSIDE: usize = 1 << 16;
@@ -75,14 +76,18 @@ pub(crate) fn seen_atoms<'e>(
     atoms: impl IntoIterator<Item = &'e Expr>,
     ignores: impl Fn(Atom) -> bool,
 ) -> Vec<Expr> {
-    // Nobody is in a section at first.
-    let atomic = net.atomic.filter(|&at| net.places[at].cells().is_some_and(|cells| cells.default == 0));
-    let is_inside =
-        |atom: &Expr| matches!(atom, Expr::Cell(place, key) if Some(*place) == atomic && key.is_empty());
     let seen = atoms.into_iter().enumerate();
-    seen.filter(|(number, atom)| !(is_inside(atom) && ignores(Atom::new(*number))))
+    seen.filter(|(number, atom)| !is_unseen(net, (*number, atom), &ignores))
         .map(|(_, atom)| atom.clone())
         .collect()
+}
+
+/// Whether an atom of a property is none of these.
+pub(crate) fn is_unseen(net: &Net, (number, atom): (usize, &Expr), ignores: impl Fn(Atom) -> bool) -> bool {
+    // Nobody is in a section at first.
+    let atomic = net.atomic.filter(|&at| net.places[at].cells().is_some_and(|cells| cells.default == 0));
+    let is_inside = matches!(atom, Expr::Cell(place, key) if Some(*place) == atomic && key.is_empty());
+    is_inside && ignores(Atom::new(number))
 }
 
 /// Whether an atom looks at who is in an atomic section, where sections are lost by who cannot move: that changes in
@@ -152,7 +157,11 @@ pub(crate) struct Stepper<'a> {
     /// not: that a state leads to a later one has to be seen at once ([`Proviso`]).
     pub(crate) through_sections: bool,
     compiled: &'a Compiled,
+    /// The reduction for the sight at hand.
     stubborn: Option<Stubborn>,
+    sight: Sight,
+    /// The reductions for narrow sights; in the place of the one at hand is that for the whole one.
+    narrow: Vec<Stubborn>,
     stored: Stored,
     successors: Successors<'a>,
     /// Walks on from a successor.
@@ -168,7 +177,53 @@ impl<'a> Stepper<'a> {
         let through_sections = model.through_sections && stubborn.is_none() && stored.symmetry.is_none();
         let ahead = successors.clone();
         let shown = Row::default();
-        Self { through_sections, compiled: model.compiled, stubborn, stored, ahead, successors, shown }
+        Self {
+            through_sections,
+            compiled: model.compiled,
+            stubborn,
+            sight: Sight::WHOLE,
+            narrow: Vec::new(),
+            stored,
+            ahead,
+            successors,
+            shown,
+        }
+    }
+
+    /// A sight in which at least the values are seen that these atoms look at, all of which are observed.
+    pub(crate) fn sight(&mut self, net: &Net, atoms: &[&Expr]) -> Sight {
+        self.see(Sight::WHOLE);
+        let Some(whole) = &self.stubborn else { return Sight::WHOLE };
+        let Some(found) = whole.narrowed(net, atoms.iter().copied()) else { return Sight::WHOLE };
+        if found.is_like(whole) {
+            return Sight::WHOLE;
+        }
+        let known = self.narrow.iter().position(|other| other.is_like(&found));
+        match known {
+            Some(number) => Sight::narrow(number),
+            None if self.narrow.len() == sights::MOST => Sight::WHOLE,
+            None => {
+                self.narrow.push(found);
+                Sight::narrow(self.narrow.len() - 1)
+            }
+        }
+    }
+
+    /// Shows from now on the steps that are enough for a sight.
+    #[inline]
+    pub(crate) fn see(&mut self, sight: Sight) {
+        if sight != self.sight {
+            self.exchange();
+            self.sight = sight;
+            self.exchange();
+        }
+    }
+
+    /// Exchanges the reduction for the sight with that for the whole one.
+    fn exchange(&mut self) {
+        if let (Some(number), Some(stubborn)) = (self.sight.number(), &mut self.stubborn) {
+            std::mem::swap(&mut self.narrow[number], stubborn);
+        }
     }
 
     /// The state whose steps are shown.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pdnet_base::Slots;
+use pdnet_base::{OwnLine, Slots};
 use pdnet_check::{Control, MemoryUse, Observer, Progress, StopReason, Trace};
 
 use crate::budget::Budget;
@@ -44,7 +44,7 @@ pub(crate) struct Sweep {
     n_busy: AtomicUsize,
     /// The bytes of the pages of origins.
     page_bytes: AtomicUsize,
-    tallies: Vec<Tally>,
+    tallies: Vec<OwnLine<Tally>>,
     /// There is nothing more to be done.
     is_over: AtomicBool,
     /// The node after which the automaton accepts everything.
@@ -52,9 +52,8 @@ pub(crate) struct Sweep {
     stopped: Mutex<Option<StopReason>>,
 }
 
-/// What a worker lets the others know, in a line of the cache for itself.
+/// What a worker lets the others know.
 #[derive(Debug, Default)]
-#[repr(align(64))]
 struct Tally {
     /// The nodes that it was the first to meet.
     nodes: AtomicUsize,
@@ -75,7 +74,7 @@ impl Sweep {
             n_waiting: AtomicUsize::new(0),
             n_busy: AtomicUsize::new(n_workers),
             page_bytes: AtomicUsize::new(0),
-            tallies: (0..n_workers).map(|_| Tally::default()).collect(),
+            tallies: (0..n_workers).map(|_| OwnLine::default()).collect(),
             is_over: AtomicBool::new(false),
             found: Mutex::new(None),
             stopped: Mutex::new(None),
@@ -121,7 +120,7 @@ impl Sweep {
         notes.iter().for_each(|noted: &Notes| product.notes.join(net, noted));
         let found = lock(&self.found).take();
         if let Some(node) = found {
-            return Ok(Some(self.trace(node, product.graph)));
+            return Ok(Some(self.trace(node, product)));
         }
         lock(&self.stopped).take().map_or(Ok(None), Err)
     }
@@ -290,9 +289,8 @@ impl Sweep {
     }
 
     /// The run to a node.
-    fn trace(&self, node: u32, graph: &mut Graph<'_>) -> Trace {
+    fn trace(&self, node: u32, product: &mut Product<'_, '_>) -> Trace {
         let mut path = Vec::new();
-        let state = |node: u32| self.numbers.get(node).0;
         let mut at = node;
         loop {
             let word = self.origin(at).load(Ordering::Acquire);
@@ -302,11 +300,12 @@ impl Sweep {
             if from == at {
                 break;
             }
-            path.push((state(from), movers, state(at)));
+            let (state, to) = (self.numbers.get(from), self.numbers.get(at).0);
+            path.push(((state.0, product.sights.of(state.1)), movers, to));
             at = from;
         }
         path.reverse();
-        Trace { prefix: firings(graph, &path), end: prefix_end(&path) }
+        Trace { prefix: firings(product.graph, &path), end: prefix_end(&path) }
     }
 }
 

@@ -46,6 +46,7 @@ mod parser;
 mod property_file;
 mod reduce;
 mod relative;
+mod residual;
 mod rewrite;
 mod scc;
 mod simplify;

@@ -10,7 +10,7 @@ use crate::{AutState, Automaton, Cube, Edge};
 const MAX_WORK: usize = 20_000_000;
 
 /// How many times a cube is split when we ask whether others cover it.
-const MAX_SPLITS: u32 = 12;
+pub(crate) const MAX_SPLITS: u32 = 12;
 
 /// Merges states that simulate each other and drops what others do better.
 ///
@@ -33,7 +33,7 @@ pub(crate) fn quotient_by_simulation(mut automaton: Automaton) -> Automaton {
 }
 
 /// The largest simulation relation.
-struct Simulation {
+pub(crate) struct Simulation {
     n: usize,
     /// At `small * n + large`: whether `large` simulates `small`.
     table: Vec<bool>,
@@ -41,7 +41,7 @@ struct Simulation {
 
 impl Simulation {
     /// Starts from all pairs and removes those that fail until none does; `None` where that is too much.
-    fn of(automaton: &Automaton) -> Option<Self> {
+    pub(crate) fn of(automaton: &Automaton) -> Option<Self> {
         let n = automaton.n_states();
         let mut work = n.saturating_mul(n);
         if work > MAX_WORK {
@@ -74,7 +74,7 @@ impl Simulation {
         }
     }
 
-    fn holds(&self, small: usize, large: usize) -> bool {
+    pub(crate) fn holds(&self, small: usize, large: usize) -> bool {
         self.table[small * self.n + large]
     }
 
@@ -84,7 +84,7 @@ impl Simulation {
     }
 
     /// Whether every letter of the edge is on some other edge that is at least as good.
-    fn is_matched(&self, edge: &Edge, others: &[Edge]) -> bool {
+    pub(crate) fn is_matched(&self, edge: &Edge, others: &[Edge]) -> bool {
         let better: Vec<Cube> =
             others.iter().filter(|other| self.is_better(edge, other)).map(|other| other.label).collect();
         is_covered(edge.label, &better, MAX_SPLITS)
@@ -119,7 +119,7 @@ impl Simulation {
 
 /// Whether every letter of `cube` is in one of the others: false also where more than `splits` atoms would
 /// have to be tried.
-fn is_covered(cube: Cube, others: &[Cube], splits: u32) -> bool {
+pub(crate) fn is_covered(cube: Cube, others: &[Cube], splits: u32) -> bool {
     let meeting: Vec<Cube> = others.iter().copied().filter(|other| other.intersect(cube).is_some()).collect();
     if meeting.iter().any(|other| other.contains(cube)) {
         return true;

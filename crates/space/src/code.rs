@@ -185,6 +185,11 @@ impl Code {
         operand.start == operand.end && operand.reg == 0
     }
 
+    /// Whether an operand is nothing but one of these variables.
+    pub(crate) fn is_one_of(operand: Operand, vars: &[Reg]) -> bool {
+        operand.start == operand.end && vars.contains(&operand.reg)
+    }
+
     /// The value of an operand that is a constant.
     pub(crate) fn constant_value(&self, operand: Operand) -> Option<i64> {
         self.constant_of(operand.reg).filter(|_| operand.start == operand.end)

@@ -15,6 +15,7 @@ impl Successors<'_> {
         let layout = &compiled.layout;
         #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "set by expand")]
         let moving = self.registers[0] as usize;
+        self.touched.by.add(rule.if_fired);
         self.taken.clear();
         match rule.moves_to {
             Some(place) => {

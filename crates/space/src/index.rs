@@ -7,6 +7,12 @@
 //! The index is cut into segments by the hash, and a segment doubles when it is full. Segments are of different sizes
 //! from the beginning, so that they grow one after the other: there is never a long stop, and the memory is a
 //! fixed share of the entries.
+//!
+//! Where a segment doubles, the entries of a bucket go to two buckets, by the next bit of the place that their hash stands for. A bucket
+//! has room for two such bits of each entry: so only every third time the hashes have to be made of the
+//! entries themselves, which lie anywhere in memory.
+
+use pdnet_base::prefetch;
 
 /// How many entries a bucket has.
 const WIDTH: usize = 12;
@@ -14,30 +20,88 @@ const WIDTH: usize = 12;
 /// How many segments there are.
 const SEGMENTS: usize = 64;
 
+/// As many bits of an entry's place are known behind its bucket.
+const BITS: u32 = 2;
+
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Bucket {
     numbers: [u32; WIDTH],
-    /// Bits of the hashes, never 0 where there is an entry.
+    /// Bits of the hashes, never 0 where there is an entry. There are none behind the first that is 0.
     tags: [u8; WIDTH],
+    /// The next [`BITS`] bits of the place of each entry, and the flag [`GUESTS`].
+    places: u32,
 }
 
-const EMPTY: Bucket = Bucket { numbers: [0; WIDTH], tags: [0; WIDTH] };
+/// Some entries of the bucket belong into one before it, which was full.
+const GUESTS: u32 = 1 << 31;
 
-/// The entries of so many buckets are looked at together.
-const TOUCHED: usize = 4;
+const EMPTY: Bucket = Bucket { numbers: [0; WIDTH], tags: [0; WIDTH], places: 0 };
+
+/// So many entries before its turn an entry is brought close to the processor.
+const AHEAD: usize = 16;
 
 impl Bucket {
-    /// The numbers of its entries.
-    fn entries(&self) -> impl Iterator<Item = u32> {
-        self.numbers.iter().zip(&self.tags).filter(|(_, tag)| **tag != 0).map(|(&number, _)| number)
+    /// The tags of the first eight entries and of the other ones.
+    #[inline]
+    fn tags(&self) -> (u64, u32) {
+        let low = self.tags.first_chunk().map_or(0, |tags| u64::from_le_bytes(*tags));
+        let high = self.tags.last_chunk().map_or(0, |tags| u32::from_le_bytes(*tags));
+        (low, high)
     }
 
-    /// A bit for each entry with this tag.
+    /// How many entries it has.
     #[inline]
-    fn fits(&self, tag: u8) -> u32 {
-        let bits = self.tags.iter().enumerate().map(|(slot, &found)| u32::from(found == tag) << slot);
-        bits.fold(0, |all, bit| all | bit)
+    fn len(&self) -> usize {
+        let (low, high) = self.tags();
+        let (low, high) = (zeros(low).trailing_zeros() / 8, zeros(u64::from(high)).trailing_zeros() / 8);
+        (low + high * (low / 8)) as usize
+    }
+
+    #[inline]
+    const fn is_full(&self) -> bool {
+        self.tags[WIDTH - 1] != 0
+    }
+
+    /// The slots of entries with this tag.
+    #[inline]
+    fn fits(&self, tag: u8) -> Slots {
+        let (low, high) = self.tags();
+        let wanted = u64::from_le_bytes([tag; 8]);
+        Slots(zeros(low ^ wanted) >> 7 | (zeros(u64::from(high) ^ wanted) & u64::from(u32::MAX)) >> 6)
+    }
+
+    /// Adds an entry, with the bits of its place. It must not be full.
+    #[inline]
+    fn push(&mut self, number: u32, tag: u8, place: u32) {
+        let slot = self.len() % WIDTH;
+        self.numbers[slot] = number;
+        self.tags[slot] = tag;
+        self.places |= place << (slot as u32 * BITS);
+    }
+}
+
+/// The highest bit of each byte that is 0.
+#[inline]
+const fn zeros(word: u64) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    !(((word & LOW) + LOW) | word | LOW)
+}
+
+/// Slots of a bucket: the lowest bits of the bytes stand for the first eight, the next bits for the other ones.
+struct Slots(u64);
+
+impl Iterator for Slots {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let bit = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some((bit / 8 + bit % 8 * 8) % WIDTH)
     }
 }
 
@@ -47,7 +111,13 @@ struct Segment {
     n_entries: usize,
     /// It grows when it has so many.
     most: usize,
+    /// How often it can double by the bits that are known of all entries.
+    n_bits: u32,
 }
+
+/// The bucket where a missing entry has to be put, unless its segment grows before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gap(usize);
 
 /// The index.
 #[derive(Clone, Debug)]
@@ -60,26 +130,26 @@ impl Index {
         Self { segments: vec![Segment::default(); SEGMENTS] }
     }
 
-    /// The number of an entry with this hash that is the wanted one.
+    /// The number of an entry with this hash that is the wanted one, or where it is missing.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, is_wanted: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u64, is_wanted: impl Fn(u32) -> bool) -> Result<u32, Gap> {
         let segment = &self.segments[segment_of(hash)];
+        if segment.buckets.is_empty() {
+            return Err(Gap(0));
+        }
         let tag = tag(hash);
-        let mut at = segment.home(hash)?;
+        let (mut at, _) = segment.home(hash);
         loop {
             let bucket = &segment.buckets[at];
-            let mut fits = bucket.fits(tag);
-            while fits != 0 {
-                let number = bucket.numbers[fits.trailing_zeros() as usize % WIDTH];
-                if is_wanted(number) {
-                    return Some(number);
+            for slot in bucket.fits(tag) {
+                if is_wanted(bucket.numbers[slot]) {
+                    return Ok(bucket.numbers[slot]);
                 }
-                fits &= fits - 1;
             }
-            if bucket.tags[WIDTH - 1] == 0 {
-                return None;
+            if !bucket.is_full() {
+                return Err(Gap(at));
             }
-            at = if at + 1 == segment.buckets.len() { 0 } else { at + 1 };
+            at = segment.after(at);
         }
     }
 
@@ -87,34 +157,37 @@ impl Index {
     #[inline]
     pub(crate) fn candidate(&self, hash: u64) -> Option<u32> {
         let segment = &self.segments[segment_of(hash)];
-        let bucket = &segment.buckets[segment.home(hash)?];
-        let fits = bucket.fits(tag(hash));
-        (fits != 0).then(|| bucket.numbers[fits.trailing_zeros() as usize % WIDTH])
+        let bucket = segment.buckets.get(segment.home(hash).0)?;
+        bucket.fits(tag(hash)).next().map(|slot| bucket.numbers[slot])
     }
 
-    /// Looks at the bucket for this hash, so that it is close to the processor when it is needed.
+    /// Has the bucket for this hash brought close to the processor, since it is needed soon.
     #[inline]
-    pub(crate) fn touch(&self, hash: u64) -> u8 {
+    pub(crate) fn prefetch(&self, hash: u64) {
         let segment = &self.segments[segment_of(hash)];
-        segment.home(hash).map_or(0, |home| segment.buckets[home].tags[0])
+        if let Some(bucket) = segment.buckets.get(segment.home(hash).0) {
+            prefetch(bucket);
+        }
     }
 
-    /// Adds an entry that is not there. Where room has to be made, `hash_of` tells the hashes of other entries, each of which
-    /// `touch` has looked at a short time before.
+    /// Adds an entry that is missing. Where room has to be made, `hash_of` tells the hashes of other entries, and
+    /// `prefetch` hears before of each.
     #[inline]
     pub(crate) fn insert(
         &mut self,
         hash: u64,
-        number: u32,
-        touch: impl Fn(u32) -> u8,
+        (gap, number): (Gap, u32),
+        prefetch: impl Fn(u32),
         hash_of: impl Fn(u32) -> u64,
     ) {
         let position = segment_of(hash);
         let segment = &mut self.segments[position];
         if segment.n_entries >= segment.most {
-            segment.grow(position, touch, hash_of);
+            segment.grow(position, prefetch, hash_of);
+            segment.put(hash, number);
+        } else {
+            segment.put_at(gap.0, hash, number);
         }
-        segment.put(hash, number);
     }
 
     /// The bytes that it takes.
@@ -125,46 +198,86 @@ impl Index {
 }
 
 impl Segment {
-    /// The bucket where an entry with this hash is looked for first.
+    /// The bucket where an entry with this hash is looked for first, and the next bits of its place.
     #[inline]
-    fn home(&self, hash: u64) -> Option<usize> {
-        let home = (((hash >> 32) * self.buckets.len() as u64) >> 32) as usize;
-        (!self.buckets.is_empty()).then_some(home)
+    fn home(&self, hash: u64) -> (usize, u32) {
+        let place = (hash >> 32) * self.buckets.len() as u64;
+        #[expect(clippy::cast_possible_truncation, reason = "these bits are meant")]
+        let bits = place as u32 >> (u32::BITS - BITS);
+        ((place >> 32) as usize, bits)
+    }
+
+    /// The bucket after this one.
+    #[inline]
+    const fn after(&self, at: usize) -> usize {
+        if at + 1 == self.buckets.len() { 0 } else { at + 1 }
     }
 
     fn put(&mut self, hash: u64, number: u32) {
-        let Some(mut at) = self.home(hash) else { return };
-        self.n_entries += 1;
-        loop {
-            let bucket = &mut self.buckets[at];
-            if let Some(slot) = bucket.tags.iter().position(|&tag| tag == 0) {
-                bucket.numbers[slot] = number;
-                bucket.tags[slot] = tag(hash);
-                return;
-            }
-            at = if at + 1 == self.buckets.len() { 0 } else { at + 1 };
+        let (mut at, _) = self.home(hash);
+        while self.buckets[at].is_full() {
+            at = self.after(at);
         }
+        self.put_at(at, hash, number);
     }
 
-    fn grow(&mut self, position: usize, touch: impl Fn(u32) -> u8, hash_of: impl Fn(u32) -> u64) {
+    #[inline]
+    fn put_at(&mut self, at: usize, hash: u64, number: u32) {
+        let (home, place) = self.home(hash);
+        let bucket = &mut self.buckets[at];
+        bucket.push(number, tag(hash), place);
+        if at != home {
+            bucket.places |= GUESTS;
+        }
+        self.n_entries += 1;
+    }
+
+    fn grow(&mut self, position: usize, prefetch: impl Fn(u32), hash_of: impl Fn(u32) -> u64) {
         let n_before = self.buckets.len();
         // The first sizes lie between 16 and 32 buckets: each segment is at another point between two sizes. Before that
         // they are smaller, since most nets in tests are small.
-        let n_buckets = match n_before {
-            0 => 1,
-            1 => 4,
-            4 => 16 + position * 16 / SEGMENTS,
-            n_before => n_before * 2,
+        let (n_buckets, doubles) = match n_before {
+            0 => (1, false),
+            1 => (4, false),
+            4 => (16 + position * 16 / SEGMENTS, false),
+            n_before => (n_before * 2, true),
         };
         let before = std::mem::replace(&mut self.buckets, vec![EMPTY; n_buckets]);
         self.n_entries = 0;
         self.most = n_buckets * WIDTH * 5 / 6;
-        // Entries of a bucket lie anywhere in memory. Those of some buckets are looked at first, so that the looks do not wait
-        // for each other.
-        for buckets in before.chunks(TOUCHED) {
-            let entries = || buckets.iter().flat_map(Bucket::entries);
-            std::hint::black_box(entries().fold(0, |sum: u8, number| sum.wrapping_add(touch(number))));
-            entries().for_each(|number| self.put(hash_of(number), number));
+        let mut left = Vec::new();
+        if doubles && self.n_bits > 0 {
+            self.n_bits -= 1;
+            self.split(&before, &mut left);
+        } else {
+            self.n_bits = BITS;
+            left.extend(before.iter().flat_map(|bucket| &bucket.numbers[..bucket.len()]));
+        }
+        drop(before);
+        for (at, &number) in left.iter().enumerate() {
+            if let Some(&later) = left.get(at + AHEAD) {
+                prefetch(later);
+            }
+            self.put(hash_of(number), number);
+        }
+    }
+
+    /// Lets the entries of each bucket go to two, which have room for them, by the next bit of their places. Of buckets with guests the
+    /// entries are left.
+    fn split(&mut self, before: &[Bucket], left: &mut Vec<u32>) {
+        for (bucket, halves) in before.iter().zip(self.buckets.chunks_exact_mut(2)) {
+            let numbers = &bucket.numbers[..bucket.len()];
+            if bucket.places & GUESTS != 0 {
+                left.extend(numbers);
+                continue;
+            }
+            self.n_entries += numbers.len();
+            let mut places = bucket.places;
+            for (&number, &tag) in numbers.iter().zip(&bucket.tags) {
+                let (first, rest) = (places >> (BITS - 1) & 1, places & ((1 << (BITS - 1)) - 1));
+                halves[first as usize].push(number, tag, rest << 1);
+                places >>= BITS;
+            }
         }
     }
 }
@@ -184,21 +297,46 @@ fn tag(hash: u64) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use pdnet_base::Rng;
+
     use super::*;
+
+    /// Puts as many entries in and looks for them.
+    fn fill(n_entries: u32, hash: impl Fn(u32) -> u64) -> Index {
+        let mut index = Index::new();
+        for number in 0..n_entries {
+            let missing = index.find(hash(number), |found| found == number);
+            let gap = missing.expect_err("it was not put in yet");
+            index.insert(hash(number), (gap, number), |_| {}, &hash);
+        }
+        for number in 0..n_entries {
+            assert_eq!(index.find(hash(number), |found| found == number), Ok(number));
+            assert!(index.find(hash(number), |_| false).is_err());
+        }
+        // Those that are not in their own buckets have none.
+        let is_candidate =
+            |number: &u32| index.candidate(hash(*number)).is_some_and(|found| hash(found) == hash(*number));
+        let n_candidates = (0..n_entries).filter(is_candidate).count();
+        assert!(n_candidates * 10 > n_entries as usize * 9, "{n_candidates} of {n_entries}");
+        index
+    }
 
     #[test]
     fn what_was_put_in_is_found_and_nothing_else() {
-        let mut index = Index::new();
         // Few different hashes, so that tags and buckets are shared by many.
-        let hash = |number: u32| u64::from(number % 5000).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        for number in 0..20_000 {
-            assert_eq!(index.find(hash(number), |found| found == number), None);
-            index.insert(hash(number), number, |_| 0, hash);
+        fill(20_000, |number| u64::from(number % 5000).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    }
+
+    #[test]
+    fn entries_are_found_after_segments_have_doubled_again_and_again() {
+        let seed = Rng::test_seed(1);
+        let index = fill(300_000, |number| Rng::new(seed ^ u64::from(number)).next_u64());
+        for segment in &index.segments {
+            assert!(segment.buckets.len() >= 16 * 16, "{}", segment.buckets.len());
+            let n_entries: usize = segment.buckets.iter().map(Bucket::len).sum();
+            assert_eq!(n_entries, segment.n_entries);
         }
-        for number in 0..20_000 {
-            assert_eq!(index.find(hash(number), |found| found == number), Some(number));
-            assert_eq!(index.find(hash(number), |_| false), None);
-            assert!(index.candidate(hash(number)).is_some());
-        }
+        let mut buckets = index.segments.iter().flat_map(|segment| &segment.buckets);
+        assert!(buckets.any(|bucket| bucket.places & GUESTS != 0));
     }
 }

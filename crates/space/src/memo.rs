@@ -9,15 +9,25 @@
 //! # Why it is right
 //!
 //! Which chunks decide is not known before. While the steps of a thread are found, the chunks are added up that the
-//! transitions touch whose guards were looked at ([`crate::touch`]), with those that come at once after a step. What is
+//! transitions look at whose guards were tried, and those that the ones touch that fired ([`crate::touch`]), with what comes
+//! at once after a step. What is
 //! found is a function of the words of the thread and of these chunks: the generator does nothing else than to try
 //! transitions one after the other, and the next one to be tried is decided by the words of the thread and by those that were
 //! tried before. So in a state that has the same thread and the same chunks it tries the same ones, with the same result.
 //! For each value of a thread, the chunks of all its entries are added up, and an entry has the numbers of all of them: more
 //! than what decided does no harm.
 //!
-//! Where a transition can touch other threads, or which of them live, the numbers of all threads decide. That pays less often,
-//! but where threads meet and the globals have many values, it does.
+//! A transition may look for a partner, which is a thread that stands on a certain place. Then it is decisive which threads stand
+//! there and what their words are, and of all others nothing but that they do not. So these places are added up as the
+//! chunks are, and an entry has the numbers of those threads that stand on one of them. A thread that was found where it was looked
+//! for may be asked for anything: its words are among those that decide. That a thread stands somewhere only after a
+//! step makes no difference, since a step changes no other threads than the one that moves and its partner.
+//!
+//! Where a transition can touch other threads in another way, or which of them live, the numbers of all threads decide. That pays
+//! less often, but where threads meet and the globals have many values, it does.
+//!
+//! All parts that a step changes are among those that decide. So what the step adds to the sum that a row is hashed by is the
+//! same wherever it is remembered, and is kept with it.
 
 use std::ops::ControlFlow;
 
@@ -27,8 +37,8 @@ use pdnet_net::Transition;
 use crate::parts::{Row, summand, unpack, without_zeros};
 use crate::state::marked;
 use crate::successors::{Outcome, Step, Successors};
-use crate::transition::Rule;
-use crate::{Flow, Full, State, StateId, States, ThreadSet, Unsupported};
+use crate::transition::{Decisive, Rule};
+use crate::{Compiled, Flow, Full, State, StateId, States, ThreadSet, Unsupported};
 
 /// What gives numbers to the parts of states.
 pub trait PartStore: States {
@@ -75,24 +85,32 @@ const ASKED: u32 = 1 << 11;
 const LONGEST_SLEEP: u32 = 1 << 6;
 
 /// A thread with so many changes, or with so many steps, is not remembered.
-const MOST_CHANGES: usize = 64;
+const MOST_CHANGES: u32 = 64;
 const MOST_STEPS: u32 = 256;
 
-/// Bits of a step's second word, beside the number of changes in the lowest byte and that of inner transitions in the upper half.
-const PRUNED: u32 = 1 << 8;
-const CUT: u32 = 1 << 9;
+/// Bits of a step's second word, beside the number of changes in the lowest ones. Above them are the partner plus 1 and the
+/// number of inner transitions.
+const CHANGES: u32 = (1 << 7) - 1;
+const PRUNED: u32 = 1 << 7;
+const CUT: u32 = 1 << 8;
+const PARTNER_AT: u32 = 9;
+const PARTNERS: u32 = (1 << 8) - 1;
+const INNER_AT: u32 = 17;
+const MOST_INNER: u32 = (1 << 15) - 1;
 
 /// What is known of the words of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// The chunks that decide.
-    chunks: u64,
-    /// Other threads decide, too.
-    others: bool,
+    /// What decides about its steps.
+    by: Decisive,
+    /// How often something was added to that. There are fewer than 256 bits.
+    version: u8,
     /// It has no frames.
     dead: bool,
     /// It has too many steps.
     long: bool,
+    /// On which of the places it stands where threads are looked for, if that was asked.
+    stands: Option<u64>,
 }
 
 /// Whether it pays to ask.
@@ -127,8 +145,8 @@ impl Trial {
 pub(crate) struct Memo {
     /// By the number of a thread's words.
     known: Vec<Known>,
-    /// For each entry: its key, the number of steps, and the steps. A step is its transition, the numbers of what follows,
-    /// the partner plus 1, pairs of a part and its new number, and inner transitions.
+    /// For each entry: its key, the number of steps, and the steps. A step is its transition, the numbers of what follows with
+    /// the partner, what it adds to the sum of a row, pairs of a part and its new number, and inner transitions.
     entries: Vec<u32>,
     /// Where entries begin, plus 1, by the hash of their keys.
     table: Vec<u32>,
@@ -139,114 +157,22 @@ pub(crate) struct Memo {
     /// How many entries were made, and how many words there may be.
     n_kept: u32,
     most: usize,
-    /// Where other threads do not decide, and where they do.
-    trials: [Trial; 2],
+    /// Where other threads do not decide, where those do that are looked for, and where all of them do.
+    trials: [Trial; 3],
+    /// The key that is looked for, with room behind it.
+    key: Vec<u32>,
 }
 
-/// What the steps of a thread are remembered by: the thread, and whether others decide; the number of the thread's words; the
-/// set of chunks that decide; their numbers, and perhaps those of all threads.
+/// The words of a key before the numbers that decide: the thread with the version of what decides and the length of the key, and
+/// the number of the thread's words. Which numbers follow is decided by these.
+const HEAD: usize = 2;
+
+/// Where a state is asked for the steps of a thread.
 #[derive(Clone, Copy)]
-struct Key<'a> {
+struct Place<'a> {
     row: &'a [u32],
     n_chunks: usize,
     thread: usize,
-    known: &'a Known,
-}
-
-/// The words of a key before the numbers that decide.
-const HEAD: usize = 4;
-
-impl Key<'_> {
-    #[expect(clippy::cast_possible_truncation, reason = "halves of words; there are at most 255 threads")]
-    #[inline]
-    fn head(&self) -> [u32; HEAD] {
-        let chunks = self.known.chunks;
-        let first = (usize::from(self.known.others) << 24 | self.thread << 16) as u32;
-        [first, self.row[self.n_chunks + self.thread], chunks as u32, (chunks >> 32) as u32]
-    }
-
-    /// The chunks that decide, of those that have a bit of their own.
-    #[inline]
-    const fn chunks(&self) -> u64 {
-        self.known.chunks & u64::MAX >> 1
-    }
-
-    /// The numbers of the other chunks, where they decide.
-    #[inline]
-    fn more(&self) -> &[u32] {
-        if self.known.chunks >> 63 == 1 { &self.row[63..self.n_chunks] } else { &[] }
-    }
-
-    /// The numbers of all threads, where they decide.
-    #[inline]
-    fn others(&self) -> &[u32] {
-        if self.known.others { &without_zeros(self.row, self.n_chunks)[self.n_chunks..] } else { &[] }
-    }
-
-    #[inline]
-    fn hash(&self) -> usize {
-        let mut hash = hash_head(self.head());
-        let mut rest = self.chunks();
-        while rest != 0 {
-            hash = mix(hash, self.row[rest.trailing_zeros() as usize]);
-            rest &= rest - 1;
-        }
-        for &number in self.more() {
-            hash = mix(hash, number);
-        }
-        for &number in self.others() {
-            hash = mix(hash, number);
-        }
-        finish(hash)
-    }
-
-    /// Whether it is the one that an entry begins with; then how many words it has.
-    #[inline]
-    fn is(&self, entry: &[u32]) -> Option<usize> {
-        let (head, _) = entry.split_first_chunk::<HEAD>()?;
-        let own = self.head();
-        let n_words = (head[0] & 0xffff) as usize;
-        let is_equal =
-            head[0] & !0xffff == own[0] && head[1] == own[1] && head[2] == own[2] && head[3] == own[3];
-        let mut numbers = entry.get(HEAD..n_words)?.iter();
-        if !is_equal {
-            return None;
-        }
-        let mut rest = self.chunks();
-        while rest != 0 {
-            if numbers.next() != Some(&self.row[rest.trailing_zeros() as usize]) {
-                return None;
-            }
-            rest &= rest - 1;
-        }
-        for number in self.more() {
-            if numbers.next() != Some(number) {
-                return None;
-            }
-        }
-        for number in self.others() {
-            if numbers.next() != Some(number) {
-                return None;
-            }
-        }
-        numbers.as_slice().is_empty().then_some(n_words)
-    }
-
-    /// Appends its words.
-    fn append_to(&self, entries: &mut Vec<u32>) {
-        let start = entries.len();
-        entries.extend(self.head());
-        let mut rest = self.chunks();
-        while rest != 0 {
-            entries.push(self.row[rest.trailing_zeros() as usize]);
-            rest &= rest - 1;
-        }
-        entries.extend(self.more());
-        entries.extend(self.others());
-        #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^16 parts")]
-        let n_words = (entries.len() - start) as u32;
-        entries[start] |= n_words;
-    }
 }
 
 /// What is known of the steps of a thread.
@@ -267,21 +193,22 @@ impl Memo {
         (self.entries.capacity() + self.table.capacity()) * 4 + self.known.capacity() * size_of::<Known>()
     }
 
-    /// Looks for the steps of a thread.
+    /// Looks for the steps of a thread. `stands` is asked on which places a thread stands, by the number of its words.
     #[inline]
-    fn find(&mut self, row: &[u32], n_chunks: usize, thread: usize) -> Memory {
-        let part = row[n_chunks + thread];
+    fn find(&mut self, place: Place<'_>, stands: impl FnMut(u32) -> u64) -> Memory {
+        let part = place.row[place.n_chunks + place.thread];
         let Some(&known) = self.known.get(part as usize) else { return Memory::Nothing };
         if known.dead {
             return Memory::Dead;
         }
-        let trial = &mut self.trials[usize::from(known.others)];
-        if known.long || !trial.is_on() {
+        let trial = trial_of(known.by);
+        if known.long || !self.trials[trial].is_on() {
             return Memory::Never;
         }
-        match self.look_up(Key { row, n_chunks, thread, known: &known }) {
+        let n_words = self.make_key(place, &known, stands);
+        match self.look_up(n_words) {
             Some(at) => {
-                self.trials[usize::from(known.others)].n_found += 1;
+                self.trials[trial].n_found += 1;
                 Memory::Steps(at + 1, self.entries[at])
             }
             None => Memory::Nothing,
@@ -296,14 +223,77 @@ impl Memo {
         &mut self.known[part as usize]
     }
 
+    /// Makes the key of what is known, and says how many words it has.
+    #[inline]
+    fn make_key(&mut self, place: Place<'_>, known: &Known, mut stands: impl FnMut(u32) -> u64) -> usize {
+        let Place { row, n_chunks, thread } = place;
+        let most = HEAD + n_chunks + 2 * (row.len() - n_chunks);
+        if self.key.len() < most {
+            self.key.resize(most, 0);
+        }
+        let mut at = HEAD;
+        let mut rest = known.by.chunks & u64::MAX >> 1;
+        while rest != 0 {
+            self.key[at] = row[rest.trailing_zeros() as usize];
+            at += 1;
+            rest &= rest - 1;
+        }
+        if known.by.chunks >> 63 == 1 {
+            for &number in &row[63..n_chunks] {
+                self.key[at] = number;
+                at += 1;
+            }
+        }
+        if known.by.others {
+            for &number in &without_zeros(row, n_chunks)[n_chunks..] {
+                self.key[at] = number;
+                at += 1;
+            }
+        } else if known.by.places != 0 {
+            for (other, &number) in row[n_chunks..].iter().enumerate() {
+                let is_there =
+                    other != thread && number != 0 && self.stands(number, &mut stands) & known.by.places != 0;
+                if is_there {
+                    #[expect(clippy::cast_possible_truncation, reason = "there are at most 255 threads")]
+                    let other = other as u32;
+                    (self.key[at], self.key[at + 1]) = (other, number);
+                    at += 2;
+                }
+            }
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "there are fewer than 2^16 parts and 255 threads"
+        )]
+        let first = at as u32 | (thread as u32) << 16 | u32::from(known.version) << 24;
+        (self.key[0], self.key[1]) = (first, row[n_chunks + thread]);
+        at
+    }
+
+    /// On which places a thread stands, by the number of its words.
+    #[inline]
+    fn stands(&mut self, number: u32, stands: &mut impl FnMut(u32) -> u64) -> u64 {
+        match self.known.get(number as usize) {
+            Some(&Known { stands: Some(bits), .. }) => bits,
+            Some(_) | None => {
+                let bits = stands(number);
+                self.known_mut(number).stands = Some(bits);
+                bits
+            }
+        }
+    }
+
     /// Where the entry of the key has its steps.
     #[inline]
-    fn look_up(&self, key: Key<'_>) -> Option<usize> {
+    fn look_up(&self, n_words: usize) -> Option<usize> {
+        let key = &self.key[..n_words];
         let mask = self.table.len().checked_sub(1)?;
-        let mut slot = key.hash() & mask;
+        let mut slot = hash(key) & mask;
         loop {
             let at = self.table[slot].checked_sub(1)? as usize;
-            if let Some(n_words) = key.is(&self.entries[at..]) {
+            // The length is a part of the first word.
+            let entry = &self.entries[at..];
+            if entry[0] == key[0] && entry.iter().zip(key).all(|(word, wanted)| word == wanted) {
                 return Some(at + n_words);
             }
             slot = (slot + 1) & mask;
@@ -320,8 +310,8 @@ impl Memo {
     fn add(&mut self, current: &State, next: &State, step: &Step<'_>) {
         let start = self.steps.len();
         self.n_steps += 1;
-        self.steps.extend([index(step.transition), 0, step.partner.map_or(0, |partner| partner + 1)]);
-        let (mut n_changes, n_chunks) = (0, current.chunks.len());
+        self.steps.extend([index(step.transition), 0, 0, 0]);
+        let (mut n_changes, mut sum, n_chunks) = (0, 0_u64, current.chunks.len());
         let mut flags = if step.is_cut { CUT } else { 0 };
         match step.outcome {
             Outcome::Pruned => flags |= PRUNED,
@@ -331,28 +321,34 @@ impl Memo {
                 let parts = chunks.chain(threads.map(|thread| n_chunks + thread));
                 for part in parts.filter(|&part| current.parts[part] != next.parts[part]) {
                     n_changes += 1;
+                    let (before, after) = (current.parts[part], next.parts[part]);
+                    sum = sum.wrapping_add(summand(part, after)).wrapping_sub(summand(part, before));
                     #[expect(clippy::cast_possible_truncation, reason = "parts are numbered so")]
-                    self.steps.extend([part as u32, next.parts[part]]);
+                    self.steps.extend([part as u32, after]);
                 }
             }
         }
         self.steps.extend(step.inner.iter().map(|&transition| index(transition)));
-        match (u32::try_from(n_changes), u16::try_from(step.inner.len())) {
-            (Ok(n_changes), Ok(n_inner)) if n_changes as usize <= MOST_CHANGES => {
-                self.steps[start + 1] = n_changes | flags | u32::from(n_inner) << 16;
+        #[expect(clippy::cast_possible_truncation, reason = "halves of a word")]
+        let halves = [sum as u32, (sum >> 32) as u32];
+        self.steps[start + 2..start + 4].copy_from_slice(&halves);
+        let partner = step.partner.map_or(0, |partner| partner + 1);
+        match u32::try_from(step.inner.len()) {
+            Ok(n_inner) if n_inner <= MOST_INNER && n_changes <= MOST_CHANGES && partner <= PARTNERS => {
+                self.steps[start + 1] = n_changes | flags | partner << PARTNER_AT | n_inner << INNER_AT;
             }
-            _ => self.n_steps = MOST_STEPS,
+            Ok(_) | Err(_) => self.n_steps = MOST_STEPS,
         }
     }
 
-    /// Remembers the steps that were noted, of a thread in this state, which these chunks have decided.
-    fn keep(&mut self, state: &State, thread: usize, chunks: u64, others: bool) {
+    /// Remembers the steps that were noted, of a thread, and what has decided about them. `stands` is as in [`Memo::find`].
+    fn keep(&mut self, place: Place<'_>, by: Decisive, stands: impl FnMut(u32) -> u64) {
         self.n_kept = self.n_kept.wrapping_add(1);
-        let n_chunks = state.chunks.len();
         let is_long = self.n_steps >= MOST_STEPS;
-        let known = self.known_mut(state.parts[n_chunks + thread]);
-        known.chunks |= chunks;
-        known.others |= others;
+        let known = self.known_mut(place.row[place.n_chunks + place.thread]);
+        let before = known.by;
+        known.by.add(by);
+        known.version += u8::from(known.by != before);
         known.long |= is_long;
         let known = *known;
         if is_long {
@@ -363,18 +359,17 @@ impl Memo {
             self.table.clear();
             self.n_entries = 0;
         }
-        let row = &state.parts[..n_chunks + state.n_threads];
-        let key = Key { row, n_chunks, thread, known: &known };
-        // The same may have been found again, where more chunks decide than before.
-        if self.look_up(key).is_some() {
+        let n_words = self.make_key(place, &known, stands);
+        // The same may have been found again, where more decides than before.
+        if self.look_up(n_words).is_some() {
             return;
         }
         let Ok(at) = u32::try_from(self.entries.len()) else { return };
-        let n_more = HEAD + row.len() + 1 + self.steps.len();
+        let n_more = n_words + 1 + self.steps.len();
         if self.entries.capacity() - self.entries.len() < n_more {
             self.entries.reserve_exact(n_more + self.entries.len() / 4);
         }
-        key.append_to(&mut self.entries);
+        self.entries.extend_from_slice(&self.key[..n_words]);
         self.entries.push(self.n_steps);
         self.entries.extend_from_slice(&self.steps);
         self.n_entries += 1;
@@ -393,12 +388,7 @@ impl Memo {
         let at = entry as usize - 1;
         let key = &self.entries[at..][..(self.entries[at] & 0xffff) as usize];
         let mask = self.table.len() - 1;
-        let (&[first, own, low, high], numbers) =
-            key.split_first_chunk::<HEAD>().unwrap_or((&[0; HEAD], &[]));
-        // The length is not a part of the hash.
-        let head = hash_head([first & !0xffff, own, low, high]);
-        let hash = numbers.iter().fold(head, |hash, &number| mix(hash, number));
-        let mut slot = finish(hash) & mask;
+        let mut slot = hash(key) & mask;
         while self.table[slot] != 0 {
             slot = (slot + 1) & mask;
         }
@@ -481,7 +471,8 @@ impl Successors<'_> {
             Ok(_) | Err(_) => 0..0,
         };
         for thread in threads {
-            match self.memo.find(&self.row.numbers, n_chunks, thread) {
+            let place = Place { row: &self.row.numbers, n_chunks, thread };
+            match self.memo.find(place, |number| stands_on(self.compiled, store, number)) {
                 Memory::Dead => {}
                 Memory::Steps(at, n_steps) => self.show_remembered(thread, at, n_steps, store, visit)?,
                 Memory::Nothing => self.remember(thread, store, visit)?,
@@ -519,23 +510,28 @@ impl Successors<'_> {
         let Self { memo, row, next_row, sequence, has_shown, .. } = self;
         *has_shown |= n_steps > 0;
         for _ in 0..n_steps {
-            let (transition, numbers) = (memo.entries[at], memo.entries[at + 1]);
-            let (n_changes, n_inner) = ((numbers & 0xff) as usize, (numbers >> 16) as usize);
-            let partner = memo.entries[at + 2].checked_sub(1);
-            let (changes, behind) = memo.entries[at + 3..].split_at(2 * n_changes);
-            at += 3 + 2 * n_changes + n_inner;
-            for change in changes.chunks_exact(2) {
-                let part = change[0] as usize;
+            let Some((&[transition, numbers, low, high], rest)) = memo.entries[at..].split_first_chunk()
+            else {
+                break;
+            };
+            let (n_changes, n_inner) = ((numbers & CHANGES) as usize, (numbers >> INNER_AT) as usize);
+            let partner = (numbers >> PARTNER_AT & PARTNERS).checked_sub(1);
+            let (changes, behind) = rest.split_at(2 * n_changes);
+            let changes = changes.as_chunks::<2>().0;
+            at += 4 + 2 * n_changes + n_inner;
+            for &[part, number] in changes {
+                let part = part as usize;
                 if part >= next_row.numbers.len() {
                     next_row.numbers.resize(part + 1, 0);
                 }
-                let before = std::mem::replace(&mut next_row.numbers[part], change[1]);
-                next_row.sum =
-                    next_row.sum.wrapping_add(summand(part, change[1])).wrapping_sub(summand(part, before));
+                next_row.numbers[part] = number;
             }
+            next_row.sum = row.sum.wrapping_add(u64::from(low) | u64::from(high) << 32);
             sequence.transitions.clear();
-            let inner = behind[..n_inner].iter().map(|&inner| Transition::new(inner as usize));
-            sequence.transitions.extend(inner);
+            if n_inner > 0 {
+                let inner = behind[..n_inner].iter().map(|&inner| Transition::new(inner as usize));
+                sequence.transitions.extend(inner);
+            }
             let outcome = if numbers & PRUNED == 0 { Outcome::State } else { Outcome::Pruned };
             let step = Step {
                 #[expect(clippy::cast_possible_truncation, reason = "there are at most 255 threads")]
@@ -550,10 +546,11 @@ impl Successors<'_> {
             let flow = visit(store, &step, next_row);
             next_row.sum = row.sum;
             next_row.numbers.truncate(row.numbers.len());
-            for change in changes.chunks_exact(2) {
-                let part = change[0] as usize;
-                if let Some(number) = next_row.numbers.get_mut(part) {
-                    *number = row.numbers[part];
+            for &[part, _] in changes {
+                let part = part as usize;
+                if let (Some(number), Some(&before)) = (next_row.numbers.get_mut(part), row.numbers.get(part))
+                {
+                    *number = before;
                 }
             }
             flow?;
@@ -587,8 +584,9 @@ impl Successors<'_> {
         if self.memo.n_kept.is_multiple_of(MEASURED) {
             self.memo.most = LEAST.max(store.bytes() / 4 / SHARE);
         }
-        let (chunks, others) = (self.touched.chunks, self.touched.others);
-        self.memo.keep(&self.current, thread, chunks, others);
+        let (compiled, n_chunks) = (self.compiled, self.current.chunks.len());
+        let place = Place { row: &self.row.numbers, n_chunks, thread };
+        self.memo.keep(place, self.touched.by, |number| stands_on(compiled, store, number));
         ControlFlow::Continue(())
     }
 
@@ -642,56 +640,75 @@ fn index(transition: Transition) -> u32 {
     index
 }
 
-/// The hash of what a key begins with. Which chunks decide is known by the thread's words, nearly always.
+/// Where other threads do not decide, where those do that are looked for, and where all of them do.
 #[inline]
-const fn hash_head([first, own, _, _]: [u32; HEAD]) -> u64 {
-    mix(first as u64, own)
+const fn trial_of(by: Decisive) -> usize {
+    match by {
+        Decisive { others: true, .. } => 2,
+        Decisive { places: 0, .. } => 0,
+        Decisive { .. } => 1,
+    }
 }
 
-/// Adds a number of a key to its hash.
-#[inline]
-const fn mix(hash: u64, number: u32) -> u64 {
-    (hash ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+/// On which of the places where threads are looked for a thread stands, by the number of its words.
+#[cold]
+fn stands_on(compiled: &Compiled, store: &impl PartStore, number: u32) -> u64 {
+    let mut words = Vec::new();
+    store.words(compiled.layout.chunks.len(), number, &mut words);
+    compiled.stands_on(&words)
 }
 
+/// The hash of a key.
 #[inline]
-const fn finish(hash: u64) -> usize {
+fn hash(key: &[u32]) -> usize {
+    let (pairs, rest) = key.as_chunks::<2>();
+    let mut hash = 0;
+    for &[low, high] in pairs {
+        hash = mix(hash, u64::from(low) | u64::from(high) << 32);
+    }
+    for &word in rest {
+        hash = mix(hash, u64::from(word));
+    }
     #[expect(clippy::cast_possible_truncation, reason = "the table is small")]
     let hash = hash as usize;
     hash
 }
 
+#[inline]
+const fn mix(hash: u64, word: u64) -> u64 {
+    (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
 /// What was touched while steps were found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trail {
-    /// The thread whose steps are found.
-    thread: usize,
-    pub(crate) chunks: u64,
-    /// Something of other threads.
-    pub(crate) others: bool,
+    /// What decides.
+    pub(crate) by: Decisive,
+    /// The thread whose steps are found, and those that were found on places where they were looked for.
+    met: ThreadSet,
 }
 
 impl Trail {
-    pub(crate) const fn start(&mut self, thread: usize) {
-        *self = Self { thread, chunks: 0, others: false };
+    pub(crate) fn start(&mut self, thread: usize) {
+        *self = Self { by: Decisive::default(), met: ThreadSet::single(thread) };
     }
 
     /// A transition of a thread is tried.
     #[inline]
-    pub(crate) const fn add(&mut self, thread: usize, rule: &Rule) {
-        self.chunks |= rule.chunks;
-        self.others |= rule.touches_others || thread != self.thread;
+    pub(crate) fn add(&mut self, thread: usize, rule: &Rule) {
+        self.by.add(rule.if_tried);
+        self.add_thread(thread);
     }
 
-    /// It is asked whether a thread lives.
+    /// Something of a thread is asked, or whether it lives.
     #[inline]
-    pub(crate) const fn add_thread(&mut self, thread: usize) {
-        self.others |= thread != self.thread;
+    pub(crate) fn add_thread(&mut self, thread: usize) {
+        self.by.others |= !self.met.contains(thread);
     }
 
-    /// What was touched by those who went on from here.
-    pub(crate) const fn join(&mut self, other: Self) {
-        self.chunks |= other.chunks;
-        self.others |= other.others;
+    /// A thread stands on a place where it was looked for.
+    #[inline]
+    pub(crate) const fn meet(&mut self, thread: usize) {
+        self.met.insert(thread);
     }
 }

@@ -9,16 +9,13 @@ use crate::footprint::Moves;
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
     places: Vec<Place>,
+    /// Values are observed, of these places or of others.
+    pub(crate) sees_states: bool,
     pub(crate) transitions: Vec<Transition>,
     pub(crate) deadlocks: bool,
 }
 
 impl Observed {
-    /// Whether values are observed, and not only which steps are taken.
-    pub(crate) fn sees_states(&self) -> bool {
-        !self.places.is_empty()
-    }
-
     /// Adds what the atoms of one property look at. False where they look at whether nothing can move *and* at
     /// something else: no reduction then. A step that changes nothing else can still be the last one that is
     /// possible, and so decide which of the two changes first.
@@ -34,8 +31,16 @@ impl Observed {
                 Expr::Unary(..) | Expr::Binary(..) | Expr::Convert(..) | Expr::If(..) => {}
             });
         }
+        self.sees_states |= !self.places.is_empty();
         self.deadlocks |= looks_for_deadlock;
         !looks_for_deadlock || self.places.len() == n_before
+    }
+
+    /// The same with no values but those that these atoms look at. All else stays as it is.
+    pub(crate) fn narrowed<'e>(&self, atoms: impl IntoIterator<Item = &'e Expr>) -> Self {
+        let mut narrowed = Self { places: Vec::new(), ..self.clone() };
+        let _ = narrowed.add_atoms(atoms);
+        narrowed
     }
 
     /// Adds the atoms of an invariant that can only be true where nothing can move, so that a violation is a matter of

@@ -81,6 +81,16 @@ impl Places {
         places
     }
 
+    /// Changes which transitions may go first.
+    pub(crate) fn start_with(&mut self, net: &Net, is_first: &IndexVec<Transition, bool>) {
+        self.plans.iter_mut().for_each(|plan| plan.is_start = false);
+        for (transition, data) in net.transitions.iter_enumerated() {
+            if let Some(source) = data.source() {
+                self.plans[source].is_start |= is_first[transition];
+            }
+        }
+    }
+
     /// The element of an access, where it is known without the frame; the inner nothing stands for any.
     fn known_element(&self, access: &Access) -> Option<Option<usize>> {
         match &access.element {

@@ -1,5 +1,7 @@
 //! Vectors of small numbers, packed.
 
+use pdnet_base::prefetch;
+
 /// How many rows make a block of memory. Blocks never move, so that a growing table needs no second copy of itself.
 const BLOCK: usize = 1 << 14;
 
@@ -108,12 +110,14 @@ impl Rows {
         wanted.iter().all(|&wanted| numbers.next() == Some(wanted)) && numbers.all(|number| number == 0)
     }
 
-    /// Looks at a row, so that it is close to the processor when it is needed.
+    /// Has a row brought close to the processor, since it is needed soon.
     #[inline]
-    pub(crate) fn touch(&self, row: u32) -> u8 {
+    pub(crate) fn prefetch(&self, row: u32) {
         let block = &self.blocks[row as usize / BLOCK];
         let first = row as usize % BLOCK * self.formats[block.format].n_bytes;
-        block.bytes.get(first).copied().unwrap_or(0)
+        if let Some(byte) = block.bytes.get(first) {
+            prefetch(byte);
+        }
     }
 
     /// Makes the bytes of a row to come, with some behind them. The numbers must fit into the format.

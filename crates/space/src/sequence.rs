@@ -60,7 +60,7 @@ impl Successors<'_> {
     /// Lets happen what comes at once after the firing of a thread that led to `next`.
     pub(crate) fn settle(&mut self, thread: usize) -> Result<Outcome, &'static str> {
         let compiled = self.compiled;
-        self.touched.chunks |= compiled.sequel_chunks;
+        self.touched.by.chunks |= compiled.sequel_chunks;
         let is_set = |cell: Option<usize>| cell.is_some_and(|offset| self.next.globals[offset] != 0);
         if !is_set(compiled.layout.indivisible) {
             if is_set(compiled.layout.yielding) {
@@ -73,7 +73,7 @@ impl Successors<'_> {
         inner.current.copy_from(&self.next);
         inner.next.copy_from(&self.next);
         inner.sequence.start();
-        inner.touched.start(thread);
+        inner.touched = self.touched;
         let outcome = inner.finish_sequence(thread);
         if outcome == Ok(Outcome::State) {
             inner.yield_section();
@@ -81,7 +81,7 @@ impl Successors<'_> {
         }
         std::mem::swap(&mut self.sequence.transitions, &mut inner.sequence.transitions);
         self.sequence.is_cut = inner.sequence.is_cut;
-        self.touched.join(inner.touched);
+        self.touched = inner.touched;
         self.inner = Some(inner);
         outcome
     }
@@ -148,7 +148,7 @@ impl Successors<'_> {
             }
             if late {
                 // Which threads can move is decided by all of them.
-                self.touched.others = true;
+                self.touched.by.others = true;
                 if self.is_any_bound(movable) {
                     return;
                 }

@@ -12,7 +12,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pdnet_base::Idx as _;
+use pdnet_base::{Idx as _, OwnLine};
 
 use crate::parts::{Batch, Row, hash_numbers, make_key, number as number_parts, unpack, without_zeros};
 use crate::store::{StateStore, States, StoreSize};
@@ -42,13 +42,9 @@ pub struct SharedStore {
     threads: Pool,
     rows: Rows,
     index: Index,
-    counts: Vec<Count>,
+    /// How many states each worker has found.
+    counts: Vec<OwnLine<AtomicUsize>>,
 }
-
-/// How many states a worker has found, in a line of the cache for itself.
-#[derive(Debug, Default)]
-#[repr(align(64))]
-struct Count(AtomicUsize);
 
 impl SharedStore {
     /// A store for so many workers with the states of another one, which keep their numbers. The marks are those of the states in
@@ -106,7 +102,7 @@ impl SharedStore {
             threads,
             rows: Rows::new(),
             index: Index::new(n_segments, n_buckets),
-            counts: (0..n_workers).map(|_| Count::default()).collect(),
+            counts: (0..n_workers).map(|_| OwnLine::default()).collect(),
         }
     }
 
@@ -128,7 +124,7 @@ impl SharedStore {
     /// How many states there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.counts.iter().map(|count| count.0.load(Ordering::Relaxed)).sum()
+        self.counts.iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
     /// Whether there is no state.
@@ -371,8 +367,8 @@ impl StoreWorker {
     fn insert_key(&mut self, hash: u64, mark: u32) -> Result<(StateId, bool), Full> {
         let Self { store, index, writer, number, key, .. } = self;
         let SharedStore { chunks, threads, rows, counts, .. } = &**store;
-        let is_wanted = |row| rows.is(row, key);
-        if let Some(row) = store.index.find(index, hash, is_wanted) {
+        writer.hold(key);
+        if let Some(row) = store.index.find(index, hash, |row| rows.is(row, key, writer)) {
             return Ok((StateId::new(row as usize), false));
         }
         let row = writer.write(rows, key, mark, |n_numbers| {
@@ -382,11 +378,11 @@ impl StoreWorker {
             });
             Format::new(ends)
         })?;
-        if let Some(row) = store.index.insert(index, hash, row, is_wanted) {
+        if let Some(row) = store.index.insert(index, hash, row, |row| rows.is(row, key, writer)) {
             return Ok((StateId::new(row as usize), false));
         }
         writer.add(rows);
-        let count = &counts[*number].0;
+        let count = &counts[*number];
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         Ok((StateId::new(row as usize), true))
     }
@@ -478,7 +474,9 @@ mod tests {
             assert_eq!(taken, all, "seed {seed}: each is handed out once");
             let mut worker = SharedStore::worker(&store, 0);
             for (&name, &id) in &ids {
-                assert!(store.rows.is(number(id), &key(&mut worker, name)), "seed {seed}: state {name}");
+                let key = key(&mut worker, name);
+                worker.writer.hold(&key);
+                assert!(store.rows.is(number(id), &key, &worker.writer), "seed {seed}: state {name}");
                 assert_eq!(store.mark(id), name as u32, "seed {seed}: state {name}");
             }
             drop(worker);

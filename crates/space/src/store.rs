@@ -154,14 +154,15 @@ impl StateStore {
     /// it.
     #[inline]
     pub fn bring(&mut self, row: &Row, mark: u32, flag: bool) -> usize {
+        self.index.prefetch(row.hash());
         self.brought.push(without_zeros(row.numbers(), self.chunks.len()), row.hash(), mark, flag)
     }
 
     /// Puts the states in that were brought, in their order, and calls `found` with the number of each, whether it is new, and
     /// its mark and flag, until that breaks; those that are left are dropped.
     ///
-    /// A large store does not fit into the caches of the processor. So what is needed to find the states is looked at first,
-    /// for all of them: these looks do not wait for each other.
+    /// A large store does not fit into the caches of the processor. So what is needed to find the states is asked for
+    /// before, for all of them.
     ///
     /// # Errors
     /// Where there is no room for another number.
@@ -170,9 +171,8 @@ impl StateStore {
         mut found: impl FnMut(StateId, bool, u32, bool) -> ControlFlow<()>,
     ) -> Result<(), Full> {
         let mut brought = std::mem::take(&mut self.brought);
-        let touched = brought.hashes().fold(0, |sum: u8, hash| sum.wrapping_add(self.index.touch(hash)));
         let candidates = brought.hashes().filter_map(|hash| self.index.candidate(hash));
-        std::hint::black_box(candidates.fold(touched, |sum, row| sum.wrapping_add(self.rows.touch(row))));
+        candidates.for_each(|row| self.rows.prefetch(row));
         let result = brought.drain(|key, hash, mark, flag| {
             let (id, is_new) = self.insert_key(key, hash)?;
             Ok(found(id, is_new, mark, flag))
@@ -187,12 +187,13 @@ impl StateStore {
         }
         let Self { rows, index, packed, .. } = self;
         rows.pack(key, packed);
-        if let Some(id) = index.find(hash, |id| rows.is(id, key, packed)) {
-            return Ok((StateId::new(id as usize), false));
-        }
+        let gap = match index.find(hash, |id| rows.is(id, key, packed)) {
+            Ok(id) => return Ok((StateId::new(id as usize), false)),
+            Err(gap) => gap,
+        };
         let id = u32::try_from(rows.len()).map_err(|_| Full)?;
         rows.push(packed);
-        index.insert(hash, id, |id| rows.touch(id), |id| hash_numbers(rows.get(id)));
+        index.insert(hash, (gap, id), |id| rows.prefetch(id), |id| hash_numbers(rows.get(id)));
         Ok((StateId::new(id as usize), true))
     }
 

@@ -1,7 +1,7 @@
 //! Stubborn sets: in which states the steps of some threads are enough.
 
 use pdnet_base::IndexVec;
-use pdnet_net::{Effect, Net, Place, Transition, TransitionData};
+use pdnet_net::{Effect, Expr, Net, Place, Transition};
 
 use crate::Compiled;
 use crate::access::Objects;
@@ -146,6 +146,9 @@ pub struct Stubborn {
     pub(crate) is_silent: IndexVec<Transition, bool>,
     /// Values are observed: then the states outside of atomic sections count, and none may be passed over on the way into one.
     pub(crate) sees_states: bool,
+    /// The end of a thread takes nothing from anybody ([`Objects`]).
+    ends_are_final: bool,
+    observed: Observed,
     pub(crate) proviso: Proviso,
 }
 
@@ -163,36 +166,87 @@ impl Stubborn {
             return None;
         }
         let objects = Objects::new(net, &compiled.layout, observed.deadlocks);
-        let view = View::new(net, observed, &all_moves);
+        let ends_are_final = objects.ends_are_final;
+        let seen = Seen::new(net, &all_moves, observed, ends_are_final);
+        let is_wait =
+            net.transitions.iter().map(|data| ends_are_final && waits(net, data)).collect::<IndexVec<_, _>>();
+        let places = Places::new(net, &objects, &all_moves, (&seen.is_first, &is_wait));
+        Some(Self {
+            places,
+            is_wait,
+            is_first: seen.is_first,
+            is_inner: seen.is_inner,
+            is_silent: seen.is_silent,
+            sees_states: observed.sees_states,
+            ends_are_final,
+            observed: observed.clone(),
+            proviso,
+        })
+    }
+
+    /// The same for a search that observes no values but those that these atoms look at, which it observed before: what
+    /// [`Stubborn::new`] would find, with more steps that can go first.
+    #[must_use]
+    pub fn narrowed<'e>(&self, net: &Net, atoms: impl IntoIterator<Item = &'e Expr>) -> Option<Self> {
+        let all_moves: Option<Vec<Moves>> = net.transitions.iter().map(|data| moves(net, data)).collect();
+        let all_moves: IndexVec<Transition, Moves> = IndexVec::from(all_moves?);
+        let observed = self.observed.narrowed(atoms);
+        let Seen { is_first, is_inner, is_silent } =
+            Seen::new(net, &all_moves, &observed, self.ends_are_final);
+        let mut places = self.places.clone();
+        places.start_with(net, &is_first);
+        Some(Self { places, is_first, is_inner, is_silent, observed, is_wait: self.is_wait.clone(), ..*self })
+    }
+
+    /// Whether both choose in the same way in every state.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.is_first == other.is_first
+            && self.is_inner == other.is_inner
+            && self.is_silent == other.is_silent
+            && self.sees_states == other.sees_states
+    }
+}
+
+/// What follows for transitions from what is observed.
+struct Seen {
+    is_first: IndexVec<Transition, bool>,
+    is_inner: IndexVec<Transition, bool>,
+    is_silent: IndexVec<Transition, bool>,
+}
+
+impl Seen {
+    fn new(
+        net: &Net,
+        all_moves: &IndexVec<Transition, Moves>,
+        observed: &Observed,
+        ends_are_final: bool,
+    ) -> Self {
+        let view = View::new(net, observed, all_moves);
         // 3, and that the lowest frame stays.
-        let is_quiet: IndexVec<Transition, bool> = net
+        let is_first: IndexVec<Transition, bool> = net
             .transitions
             .iter_enumerated()
             .map(|(transition, data)| {
                 let moves = &all_moves[transition];
                 let is_plain = match data.action.effect() {
                     Effect::None => moves.keeps_lowest,
-                    Effect::EndThread => objects.ends_are_final || net.done.is_none(),
+                    Effect::EndThread => ends_are_final || net.done.is_none(),
                     Effect::EndProcess | Effect::Prune => false,
                 };
                 is_plain && !view.changes(data, moves)
             })
             .collect();
-        let closes = silent_cycles(net, &all_moves, &is_quiet);
-        let per_transition = |holds: &dyn Fn(Transition, &TransitionData) -> bool| {
-            net.transitions.iter_enumerated().map(|(transition, data)| holds(transition, data)).collect()
-        };
-        let is_first = per_transition(&|at, _| is_quiet[at]);
-        let is_inner = per_transition(&|at, data| {
+        let closes = silent_cycles(net, all_moves, &is_first);
+        let is_watched = |at: Transition| observed.transitions.contains(&at);
+        let is_inner = net.transitions.iter_enumerated().map(|(at, data)| {
             let is_plain = data.action.effect() == Effect::None;
-            is_plain && is_quiet[at] && !observed.transitions.contains(&at)
+            is_plain && is_first[at] && !is_watched(at)
         });
+        let is_inner = is_inner.collect();
         let is_silent =
-            per_transition(&|at, _| is_quiet[at] && !closes[at] && !observed.transitions.contains(&at));
-        let is_wait = per_transition(&|_, data| objects.ends_are_final && waits(net, data));
-        let places = Places::new(net, &objects, &all_moves, (&is_first, &is_wait));
-        let sees_states = observed.sees_states();
-        Some(Self { places, is_wait, is_first, is_inner, is_silent, sees_states, proviso })
+            net.transitions.indices().map(|at| is_first[at] && !closes[at] && !is_watched(at)).collect();
+        Self { is_first, is_inner, is_silent }
     }
 }
 

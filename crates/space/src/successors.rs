@@ -466,12 +466,14 @@ impl<'c> Successors<'c> {
                 Part::Is(depth) => {
                     let depth = self.value(depth);
                     if self.current.frame_is_at(layout, number, depth, place) {
+                        self.touched.meet(thread);
                         self.bind(transition, rule, position + 1, found)?;
                     }
                 }
                 Part::Bind(var) => {
                     let mut from = 0;
                     while let Some(depth) = self.current.find_frame(layout, thread, from, place) {
+                        self.touched.meet(thread);
                         self.registers[var as usize] = depth as i64;
                         self.bind(transition, rule, position + 1, found)?;
                         from = depth + 1;

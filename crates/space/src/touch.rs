@@ -2,31 +2,42 @@
 
 use std::ops::Range;
 
-use pdnet_net::Effect;
+use pdnet_net::{Effect, Place};
 
-use crate::code::{Code, Operand};
+use crate::code::{Code, Operand, Reg};
 use crate::layout::{Cells, Home, Layout};
 use crate::transition::{Binding, Consume, Key, Member, Part, Prefix, Produce, Rule};
 
-/// What a transition of a thread can look at or change, beside that thread's own words.
+/// What binding a transition, or firing it, can look at or change, beside the words of the thread that moves and of threads that
+/// were found where they were looked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Touched {
     /// Global words.
     pub(crate) words: Vec<Range<usize>>,
+    /// Places on which any thread is looked for. Of threads that do not stand there, nothing else matters.
+    pub(crate) places: Vec<Place>,
     /// Other threads, or which of them live.
     pub(crate) others: bool,
+    /// The variables that are bound to threads which stand on these places.
+    partners: Vec<Reg>,
 }
 
 impl Touched {
-    /// Of binding and firing a rule.
-    pub(crate) fn new(layout: &Layout, code: &Code, rule: &Rule) -> Self {
-        let mut touched = Self::default();
+    /// Of binding a rule.
+    pub(crate) fn by_binding(layout: &Layout, code: &Code, rule: &Rule) -> Self {
+        let mut touched = Self { partners: partners(rule), ..Self::default() };
         for binding in &rule.bindings {
             touched.add_binding(layout, code, binding);
         }
+        touched
+    }
+
+    /// Of firing a rule that is bound.
+    pub(crate) fn by_firing(layout: &Layout, code: &Code, rule: &Rule) -> Self {
+        let mut touched = Self { partners: partners(rule), ..Self::default() };
         for consume in &rule.consumes {
             match *consume {
-                Consume::Frame { thread, .. } => touched.add_thread(Some(thread)),
+                Consume::Frame { thread, .. } => touched.add_thread(thread),
                 Consume::Member(Member { offset, rows, row, .. }) => {
                     touched.add_rows(layout, code, offset, rows, row);
                 }
@@ -43,7 +54,7 @@ impl Touched {
         }
         for produce in &rule.produces {
             match *produce {
-                Produce::Frame { thread, .. } => touched.add_thread(Some(thread)),
+                Produce::Frame { thread, .. } => touched.add_thread(thread),
                 Produce::Member(Member { offset, rows, row, .. }) => {
                     touched.add_rows(layout, code, offset, rows, row);
                 }
@@ -53,7 +64,6 @@ impl Touched {
         for write in &rule.writes {
             touched.add_cells(code, &write.cells, &write.key, usize::from(write.count));
         }
-        touched.others |= rule.partner.is_some();
         touched.others |= match rule.effect {
             Effect::None | Effect::Prune => false,
             // The process ends with its last thread.
@@ -65,9 +75,9 @@ impl Touched {
     fn add_binding(&mut self, layout: &Layout, code: &Code, binding: &Binding) {
         match binding {
             Binding::Choose { .. } | Binding::Compute { .. } | Binding::Holds { .. } => {}
-            Binding::Frame { thread, .. } => match thread {
-                Part::Bind(_) => self.others = true,
-                Part::Is(thread) => self.add_thread(Some(*thread)),
+            Binding::Frame { place, thread, .. } => match thread {
+                Part::Bind(_) => self.places.push(*place),
+                Part::Is(thread) => self.add_thread(*thread),
             },
             Binding::Member(Member { offset, rows, row, .. }) => {
                 let row = row.and_then(|row| match row {
@@ -89,13 +99,16 @@ impl Touched {
         match *prefix {
             Prefix::Count { offset } => self.words.push(offset..offset + 1),
             Prefix::Sets { offset, rows, row, .. } => self.add_rows(layout, code, offset, rows, row),
-            Prefix::Frames { thread, .. } => self.add_thread(thread),
+            Prefix::Frames { place, thread, .. } => match thread {
+                None => self.places.push(place),
+                Some(thread) => self.add_thread(thread),
+            },
         }
     }
 
-    /// A thread, or any.
-    fn add_thread(&mut self, thread: Option<Operand>) {
-        self.others |= !thread.is_some_and(Code::is_own_thread);
+    /// A thread.
+    fn add_thread(&mut self, thread: Operand) {
+        self.others |= !Code::is_own_thread(thread) && !Code::is_one_of(thread, &self.partners);
     }
 
     /// A row of sets, or any where it is not known.
@@ -115,7 +128,7 @@ impl Touched {
         let index = match *key {
             Key::Own { index } => index,
             Key::Any { thread, index, .. } => {
-                self.add_thread(Some(thread));
+                self.add_thread(thread);
                 index
             }
         };
@@ -133,4 +146,21 @@ impl Touched {
             Some(_) | None => self.words.push(cells.offset..cells.offset + length),
         }
     }
+}
+
+/// The variables that are bound to threads which are looked for.
+fn partners(rule: &Rule) -> Vec<Reg> {
+    let partners = rule.bindings.iter().filter_map(|binding| match binding {
+        Binding::Frame { thread: Part::Bind(var), .. } => Some(*var),
+        Binding::Frame { thread: Part::Is(_), .. }
+        | Binding::Choose { .. }
+        | Binding::Member(_)
+        | Binding::Count { .. }
+        | Binding::Absent(_)
+        | Binding::Read { .. }
+        | Binding::ReadRun { .. }
+        | Binding::Compute { .. }
+        | Binding::Holds { .. } => None,
+    });
+    partners.collect()
 }

@@ -25,6 +25,8 @@ pub struct Compiled {
     pub(crate) from: IndexVec<Place, Vec<Transition>>,
     /// The same by priority, where there are priorities.
     pub(crate) priorities: Option<Priorities>,
+    /// For each place on which threads are looked for a bit, the last one for all that are left.
+    pub(crate) looked_for: IndexVec<Place, u64>,
     /// The chunks of the globals that decide what comes at once after a step.
     pub(crate) sequel_chunks: u64,
     /// In which chunk, and where there, it is said who is in an atomic section, and whether the process has ended.
@@ -51,12 +53,53 @@ pub(crate) struct Rule {
     /// The thread of a frame that is taken beside the moving one, where it may be another.
     pub(crate) partner: Option<Operand>,
     pub(crate) n_vars: usize,
-    /// The chunks of the globals that it can look at or change.
-    pub(crate) chunks: u64,
-    /// Whether it can look at or change anything of other threads.
-    pub(crate) touches_others: bool,
+    /// What can decide whether, and how, it is bound, and what can matter when it fires.
+    pub(crate) if_tried: Decisive,
+    pub(crate) if_fired: Decisive,
     /// Where some of it is native code.
     pub(crate) native: OnceLock<Native>,
+}
+
+/// What decides about something, beside the words of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decisive {
+    /// The chunks of the globals.
+    pub(crate) chunks: u64,
+    /// The places on which threads are looked for: which threads stand there, and their words.
+    pub(crate) places: u64,
+    /// Anything of other threads.
+    pub(crate) others: bool,
+}
+
+impl Decisive {
+    fn new(touched: &Touched, chunks: &Chunks, looked_for: &IndexVec<Place, u64>) -> Self {
+        Self {
+            chunks: touched.words.iter().fold(0, |bits, words| bits | chunks.bits(words.clone())),
+            places: touched.places.iter().fold(0, |bits, &place| bits | looked_for[place]),
+            others: touched.others,
+        }
+    }
+
+    /// Adds what decides about something else.
+    #[inline]
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.chunks |= other.chunks;
+        self.places |= other.places;
+        self.others |= other.others;
+    }
+}
+
+/// Gives places a bit each, the last one to all that are left.
+fn place_bits<'a>(n_places: usize, places: impl Iterator<Item = &'a Place>) -> IndexVec<Place, u64> {
+    let mut bits = IndexVec::filled(0, n_places);
+    let mut n_bits = 0;
+    for &place in places {
+        if bits[place] == 0 {
+            bits[place] = 1 << n_bits;
+            n_bits = (n_bits + 1).min(63);
+        }
+    }
+    bits
 }
 
 /// One part of a token that an arc asks for.
@@ -177,14 +220,17 @@ impl Compiled {
             from[source].push(transition);
         }
         let code = compiler.code;
-        let touched: IndexVec<Transition, Touched> =
-            transitions.iter().map(|rule| Touched::new(&layout, &code, rule)).collect();
-        let ranges = touched.iter().flat_map(|touched| touched.words.iter().cloned());
-        let chunks = Chunks::new(layout.globals.len(), ranges);
-        for (rule, touched) in transitions.iter_mut().zip(&touched) {
-            rule.chunks = touched.words.iter().fold(0, |bits, words| bits | chunks.bits(words.clone()));
-            rule.touches_others = touched.others;
-            rule.chunks |= match rule.effect {
+        let tried = transitions.iter().map(|rule| Touched::by_binding(&layout, &code, rule));
+        let fired = transitions.iter().map(|rule| Touched::by_firing(&layout, &code, rule));
+        let touched: Vec<(Touched, Touched)> = tried.zip(fired).collect();
+        let both = || touched.iter().flat_map(|(tried, fired)| [tried, fired]);
+        let chunks =
+            Chunks::new(layout.globals.len(), both().flat_map(|touched| touched.words.iter().cloned()));
+        let looked_for = place_bits(net.places.len(), both().flat_map(|touched| touched.places.iter()));
+        for (rule, (tried, fired)) in transitions.iter_mut().zip(&touched) {
+            rule.if_tried = Decisive::new(tried, &chunks, &looked_for);
+            rule.if_fired = Decisive::new(fired, &chunks, &looked_for);
+            rule.if_fired.chunks |= match rule.effect {
                 Effect::None | Effect::Prune => 0,
                 // The process may end with its last thread.
                 Effect::EndThread | Effect::EndProcess => {
@@ -207,6 +253,7 @@ impl Compiled {
             transitions,
             from,
             priorities,
+            looked_for,
             sequel_chunks,
             atomic_at,
             ended_at,
@@ -266,6 +313,17 @@ impl Compiled {
             }
         }
         found
+    }
+
+    /// On which of the places where threads are looked for a thread with these words stands.
+    pub(crate) fn stands_on(&self, words: &[i64]) -> u64 {
+        let (mut bits, mut base) = (0, self.layout.thread_template.len());
+        for _ in 0..words[0] {
+            let place = word_place(words[base]);
+            bits |= self.looked_for[place];
+            base += self.layout.frame_words[place] as usize;
+        }
+        bits
     }
 
     /// Whether the process has ended in this state.
@@ -345,8 +403,8 @@ impl Compiler<'_> {
             effect: data.action.effect(),
             partner: None,
             n_vars: data.vars.len(),
-            chunks: 0,
-            touches_others: true,
+            if_tried: Decisive::default(),
+            if_fired: Decisive::default(),
             native: OnceLock::new(),
         };
         for (var, var_data) in data.vars.iter_enumerated() {

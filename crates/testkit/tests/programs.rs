@@ -105,7 +105,8 @@ fn compare_programs(seed: u64) {
         let fairness = *rng.pick(&[Fairness::None, Fairness::Weak, Fairness::Strong]);
         let compare_with = |stubborn: bool, forget: bool, workers: usize, fairness: Fairness| {
             let crew = Crew { workers, from_states: 2 };
-            let engine = Explicit { stubborn, forget, symmetry: forget, crew, ..Explicit::PLAIN };
+            let engine =
+                Explicit { stubborn, guided: stubborn, forget, symmetry: forget, crew, ..Explicit::PLAIN };
             compare(&engine, &graph, &properties, fairness, !stubborn && workers == 1)
                 .unwrap_or_else(|found| panic!("{}\n{engine:?}\n{found}", context()))
         };

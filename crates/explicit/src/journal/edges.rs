@@ -3,6 +3,9 @@
 //! What is known of a state never changes once it is known, so that it is kept once. Other workers may go on finding edges while
 //! that is done: how many states there are is seen first, and an edge is kept with its state where all states
 //! that it leads to are among them; otherwise the next time.
+//!
+//! Only edges for the whole sight are kept ([`crate::sights`]). Those for others are found again, on the states that are there: these are kept with
+//! their marks, on which it depends what is found.
 
 use pdnet_base::Idx as _;
 use pdnet_base::varint::{put, take};
@@ -85,7 +88,7 @@ impl GraphJournal {
             if self.are_edges_kept(number) {
                 continue;
             }
-            let found = known.edges.get(StateId::new(number as usize));
+            let found = known.edges().get(StateId::new(number as usize));
             let found = found
                 .filter(|found| (0..found.n_edges()).all(|edge| states.has(number_of(found.edge(edge).0))));
             let Some(found) = found else { continue };
@@ -170,7 +173,7 @@ impl GraphJournal {
                 if draft.is_noted {
                     known.noted().insert(state, noted);
                 }
-                known.edges.publish(&mut writer, state, &draft);
+                known.edges().publish(&mut writer, state, &draft);
                 self.note_edges(number);
             }
             budget.look(&Progress { depth: None, ..known.progress() })?;

@@ -15,6 +15,8 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pdnet_base::OwnLine;
+
 /// How many entries a bucket has.
 const WIDTH: usize = 8;
 
@@ -32,13 +34,31 @@ struct Bucket([AtomicU64; WIDTH]);
 #[derive(Debug)]
 struct Table {
     buckets: Box<[Bucket]>,
-    n_entries: AtomicUsize,
+    /// About how many there are. Who only looks for an entry must not wait for those who add some.
+    n_entries: OwnLine<AtomicUsize>,
 }
+
+/// Of a table with at least so many buckets, one of [`SAMPLE`] entries is counted, and for as many: to count is an atomic
+/// operation on a line that all workers write. Which ones are is decided by bits of the hash that choose neither the segment nor the bucket.
+const LARGE: usize = 256;
+const SAMPLE: u64 = 16;
+const SAMPLED: u64 = (SAMPLE - 1) << 20;
 
 impl Table {
     fn new(n_buckets: usize) -> Self {
         let empty = || Bucket([const { AtomicU64::new(FREE) }; WIDTH]);
-        Self { buckets: (0..n_buckets).map(|_| empty()).collect(), n_entries: AtomicUsize::new(0) }
+        Self { buckets: (0..n_buckets).map(|_| empty()).collect(), n_entries: OwnLine::default() }
+    }
+
+    /// Counts an entry, and says whether there are enough now for the table to be replaced.
+    #[inline]
+    fn count(&self, hash: u64) -> bool {
+        let counted = match self.buckets.len() {
+            LARGE.. if hash & SAMPLED != 0 => return false,
+            LARGE.. => SAMPLE as usize,
+            _ => 1,
+        };
+        self.n_entries.fetch_add(counted, Ordering::Relaxed) >= self.most()
     }
 
     fn bytes(&self) -> usize {
@@ -133,7 +153,7 @@ impl Index {
             match put(table, hash, number, &is_wanted) {
                 Found::Entry(found) => return Some(found),
                 Found::Nothing => {
-                    if table.n_entries.fetch_add(1, Ordering::Relaxed) >= table.most() {
+                    if table.count(hash) {
                         self.renew(view, hash);
                     }
                     return None;
@@ -182,12 +202,15 @@ impl Index {
         if Arc::ptr_eq(held, &current) {
             let next = Table::new(held.buckets.len() * 2);
             self.bytes.fetch_add(next.bytes(), Ordering::Relaxed);
+            let mut n_entries = 0;
             for slot in held.buckets.iter().flat_map(|bucket| &bucket.0) {
                 let closed = slot.compare_exchange(FREE, CLOSED, Ordering::AcqRel, Ordering::Acquire);
                 if let Err(entry) = closed {
                     copy(&next, entry);
+                    n_entries += 1;
                 }
             }
+            next.n_entries.store(n_entries, Ordering::Relaxed);
             self.bytes.fetch_sub(held.bytes(), Ordering::Relaxed);
             self.replaced.fetch_add(held.bytes(), Ordering::Relaxed);
             *current = Arc::new(next);
@@ -266,7 +289,6 @@ fn copy(table: &Table, entry: u64) {
     let slots = table.way(entry).flat_map(|bucket| &bucket.0);
     if let Some(slot) = slots.into_iter().find(|slot| slot.load(Ordering::Relaxed) == FREE) {
         slot.store(entry, Ordering::Relaxed);
-        table.n_entries.fetch_add(1, Ordering::Relaxed);
     }
 }
 

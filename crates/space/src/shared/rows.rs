@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{iter, slice};
 
-use pdnet_base::Slots;
+use pdnet_base::{OwnLine, Slots};
 
 use crate::Full;
 
@@ -51,24 +51,28 @@ impl Format {
         numbers.iter().zip(bits).all(|(&number, bits)| u64::from(number) >> bits == 0)
     }
 
-    /// The words of a row, which has room for the numbers.
-    fn pack(&self, numbers: &[u32], mut put: impl FnMut(u32)) {
-        let numbers = numbers.iter().copied().chain(iter::repeat(0));
-        let (mut words, mut n_bits) = (0_u64, 0);
+    /// Makes the words of a row of these numbers; false where it has no room for them.
+    #[inline]
+    fn pack(&self, numbers: &[u32], packed: &mut Vec<u32>) -> bool {
+        packed.clear();
+        let (mut words, mut n_bits, mut too_much) = (0_u64, 0, 0);
         #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
-        for (&bits, number) in self.bits.iter().zip(numbers) {
+        for (&bits, &number) in self.bits.iter().zip(numbers) {
+            too_much |= u64::from(number) >> bits;
             words |= u64::from(number) << n_bits;
             n_bits += u32::from(bits);
             if n_bits >= 32 {
-                put(words as u32);
+                packed.push(words as u32);
                 words >>= 32;
                 n_bits -= 32;
             }
         }
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
         if n_bits > 0 {
-            #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
-            put(words as u32);
+            packed.push(words as u32);
         }
+        packed.resize(self.n_words, 0);
+        too_much == 0 && numbers[self.bits.len().min(numbers.len())..].iter().all(|&number| number == 0)
     }
 }
 
@@ -115,6 +119,13 @@ struct Block {
     format: Arc<Format>,
     /// Each row has its mark behind its words.
     words: Box<[AtomicU32]>,
+    /// It changes with each row. Who reads rows must not wait for who adds some.
+    queue: Box<OwnLine<Queue>>,
+}
+
+/// What of a block waits.
+#[derive(Debug, Default)]
+struct Queue {
     /// How many rows were added, and whether that is all.
     n_rows: AtomicU32,
     /// How many rows were handed out.
@@ -152,6 +163,12 @@ pub(crate) struct Rows {
 pub(crate) struct Writer {
     block: Option<u32>,
     n_rows: u32,
+    /// The format of its block.
+    format: Arc<Format>,
+    /// The words that the row at hand has there.
+    packed: Vec<u32>,
+    /// Whether there is room for it.
+    is_fitting: bool,
 }
 
 impl Rows {
@@ -176,11 +193,21 @@ impl Rows {
         self.block(row).map_or(nothing, |block| block.numbers(row % BLOCK))
     }
 
-    /// Whether a row has these numbers, and zeros behind them.
+    /// Whether a row has these numbers, and zeros behind them. They are at hand in the writer.
     #[inline]
-    pub(crate) fn is(&self, row: u32, wanted: &[u32]) -> bool {
+    pub(crate) fn is(&self, row: u32, wanted: &[u32], writer: &Writer) -> bool {
+        let Some(block) = self.block(row) else { return false };
+        // Most rows were written in the same format.
+        if Arc::ptr_eq(&block.format, &writer.format) {
+            let words = &block.row(row % BLOCK)[..block.format.n_words];
+            return writer.is_fitting
+                && words
+                    .iter()
+                    .zip(&writer.packed)
+                    .all(|(word, wanted)| word.load(Ordering::Relaxed) == *wanted);
+        }
         let mut wanted = wanted.iter();
-        self.get(row).all(|number| wanted.next().copied().unwrap_or(0) == number)
+        block.numbers(row % BLOCK).all(|number| wanted.next().copied().unwrap_or(0) == number)
             && wanted.all(|&number| number == 0)
     }
 
@@ -205,14 +232,18 @@ impl Rows {
         let mut is_first = true;
         while at < n_blocks {
             if let Some(block) = self.blocks.get(at) {
-                let n_rows = block.n_rows.load(Ordering::Acquire);
-                let taken = block.n_taken.load(Ordering::Relaxed);
+                let n_rows = block.queue.n_rows.load(Ordering::Acquire);
+                let taken = block.queue.n_taken.load(Ordering::Relaxed);
                 if taken < n_rows & !COMPLETE {
                     // Where there are few, others shall have some of them.
                     let n_left = (n_rows & !COMPLETE) - taken;
                     let end = taken + n_left.div_ceil(2).min(most);
-                    let exchanged =
-                        block.n_taken.compare_exchange(taken, end, Ordering::Relaxed, Ordering::Relaxed);
+                    let exchanged = block.queue.n_taken.compare_exchange(
+                        taken,
+                        end,
+                        Ordering::Relaxed,
+                        Ordering::Relaxed,
+                    );
                     if exchanged.is_ok() {
                         return Some(at * BLOCK + taken..at * BLOCK + end);
                     }
@@ -236,7 +267,8 @@ impl Rows {
     pub(crate) fn has_more(&self) -> bool {
         let blocks = self.first.load(Ordering::Relaxed)..self.n_blocks.load(Ordering::Acquire);
         blocks.filter_map(|at| self.blocks.get(at)).any(|block| {
-            block.n_taken.load(Ordering::Relaxed) < block.n_rows.load(Ordering::Acquire) & !COMPLETE
+            block.queue.n_taken.load(Ordering::Relaxed)
+                < block.queue.n_rows.load(Ordering::Acquire) & !COMPLETE
         })
     }
 
@@ -249,8 +281,8 @@ impl Rows {
     pub(crate) fn ends(&self) -> impl Iterator<Item = (u32, u32)> {
         (0..self.n_blocks.load(Ordering::Acquire)).map(|at| {
             self.blocks.get(at).map_or((0, 0), |block| {
-                let n_taken = block.n_taken.load(Ordering::Relaxed);
-                (block.n_rows.load(Ordering::Acquire) & !COMPLETE, n_taken)
+                let n_taken = block.queue.n_taken.load(Ordering::Relaxed);
+                (block.queue.n_rows.load(Ordering::Acquire) & !COMPLETE, n_taken)
             })
         })
     }
@@ -258,8 +290,8 @@ impl Rows {
     /// Says how many rows of a block were handed out.
     pub(crate) fn set_taken(&self, block: u32, n_taken: u32) {
         if let Some(block) = self.blocks.get(block) {
-            let n_rows = block.n_rows.load(Ordering::Acquire) & !COMPLETE;
-            block.n_taken.store(n_taken.min(n_rows), Ordering::Relaxed);
+            let n_rows = block.queue.n_rows.load(Ordering::Acquire) & !COMPLETE;
+            block.queue.n_taken.store(n_taken.min(n_rows), Ordering::Relaxed);
         }
     }
 
@@ -279,8 +311,14 @@ impl Rows {
 }
 
 impl Writer {
-    /// Writes a row that nobody sees yet, and returns its number. Another one that is written before it is added takes its place.
-    /// `widen` makes a format with at least so many numbers, for all that there are.
+    /// Takes the numbers of a row at hand, to be looked for and maybe written.
+    #[inline]
+    pub(crate) fn hold(&mut self, numbers: &[u32]) {
+        self.is_fitting = self.format.pack(numbers, &mut self.packed);
+    }
+
+    /// Writes the row at hand, which has these numbers and which nobody sees yet, and returns its number. Another one that is
+    /// written before it is added takes its place. `widen` makes a format with at least so many numbers, for all that there are.
     #[inline]
     pub(crate) fn write(
         &mut self,
@@ -290,19 +328,17 @@ impl Writer {
         widen: impl FnOnce(usize) -> Format,
     ) -> Result<u32, Full> {
         let current = self.block.and_then(|at| Some((at, rows.blocks.get(at)?)));
-        let fitting = current.filter(|(_, block)| self.n_rows < BLOCK && block.format.has_room(numbers));
+        let fitting = current.filter(|_| self.n_rows < BLOCK && self.is_fitting);
         let (at, block) = match fitting {
             Some(fitting) => fitting,
-            None => self.begin(rows, rows.format(numbers, widen))?,
-        };
-        let mut words = block.row(self.n_rows).iter();
-        let mut put = |word| {
-            if let Some(room) = words.next() {
-                room.store(word, Ordering::Relaxed);
+            None => {
+                let begun = self.begin(rows, rows.format(numbers, widen))?;
+                self.hold(numbers);
+                begun
             }
         };
-        block.format.pack(numbers, &mut put);
-        put(mark);
+        let words = block.row(self.n_rows).iter().zip(self.packed.iter().chain([&mark]));
+        words.for_each(|(room, &word)| room.store(word, Ordering::Relaxed));
         Ok(at * BLOCK + self.n_rows)
     }
 
@@ -311,7 +347,7 @@ impl Writer {
     pub(crate) fn add(&mut self, rows: &Rows) {
         self.n_rows += 1;
         if let Some(block) = self.block.and_then(|at| rows.blocks.get(at)) {
-            block.n_rows.store(self.n_rows, Ordering::Release);
+            block.queue.n_rows.store(self.n_rows, Ordering::Release);
         }
     }
 
@@ -325,13 +361,10 @@ impl Writer {
             (n_blocks < MOST_BLOCKS).then_some(n_blocks + 1)
         });
         let next = next.map_err(|_| Full)?;
-        let block = Block {
-            format,
-            words: (0..n_words).map(|_| AtomicU32::new(0)).collect(),
-            n_rows: AtomicU32::new(0),
-            n_taken: AtomicU32::new(0),
-        };
-        rows.bytes.fetch_add(n_words * 4, Ordering::Relaxed);
+        self.format = Arc::clone(&format);
+        let block =
+            Block { format, words: (0..n_words).map(|_| AtomicU32::new(0)).collect(), queue: Box::default() };
+        rows.bytes.fetch_add(n_words * 4 + size_of::<OwnLine<Queue>>(), Ordering::Relaxed);
         let block = rows.blocks.set(next, block);
         (self.block, self.n_rows) = (Some(next), 0);
         Ok((next, block))
@@ -366,7 +399,7 @@ impl Writer {
     /// Says that no more rows will come into its block.
     pub(crate) fn finish(&mut self, rows: &Rows) {
         if let Some(block) = self.block.take().and_then(|at| rows.blocks.get(at)) {
-            block.n_rows.store(self.n_rows | COMPLETE, Ordering::Release);
+            block.queue.n_rows.store(self.n_rows | COMPLETE, Ordering::Release);
         }
     }
 }
@@ -396,7 +429,9 @@ mod tests {
                 let numbers = row(at);
                 let largest = numbers.iter().copied().max().unwrap_or(0);
                 // What is written and not added leaves no trace.
+                writer.hold(&[1]);
                 writer.write(&rows, &[1], 5, |n_numbers| widen(n_numbers, largest)).unwrap();
+                writer.hold(&numbers);
                 let number =
                     writer.write(&rows, &numbers, at ^ worker, |n_numbers| widen(n_numbers, largest));
                 writer.add(&rows);
@@ -423,12 +458,18 @@ mod tests {
         all.sort_unstable();
         taken.sort_unstable();
         assert_eq!(all, taken);
+        // Some rows have the format of this one, others do not.
+        let mut reader = Writer { format: Arc::clone(&rows.format.lock().unwrap()), ..Writer::default() };
         for (worker, numbers) in written {
             for (at, number) in (0..).zip(numbers) {
-                assert!(rows.is(number, &row(at)), "row {at}");
+                let mut is = |numbers: &[u32]| {
+                    reader.hold(numbers);
+                    rows.is(number, numbers, &reader)
+                };
+                assert!(is(&row(at)), "row {at}");
                 assert_eq!(rows.mark(number), at ^ worker);
                 let other: Vec<u32> = row(at).iter().map(|number| number ^ 1).collect();
-                assert!(!rows.is(number, &other), "row {at}");
+                assert!(!is(&other), "row {at}");
             }
         }
     }
