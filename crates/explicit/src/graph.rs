@@ -184,11 +184,12 @@ impl Known {
         self.whole.noted()
     }
 
-    /// The steps for a sight.
+    /// The steps for a sight. Those for a narrow one must never be taken for all: it has a layer since it was made
+    /// ([`Graph::sight`]).
     #[inline]
     fn layer(&self, sight: Sight) -> &Layer {
-        let narrow = sight.number().and_then(|number| self.narrow[number].get());
-        narrow.map_or(&self.whole, |layer| layer)
+        let Some(number) = sight.number() else { return &self.whole };
+        self.narrow[number].get().unwrap_or_else(|| unreachable!("sight {number} was not made"))
     }
 
     /// The sight whose steps from an expanded state are taken for this one.

@@ -18,7 +18,7 @@ pub(crate) struct Chunks {
     /// Where each part ends; it begins where the one before it ends.
     ends: Vec<usize>,
     /// The part of each word.
-    of: Vec<u16>,
+    of: Vec<u32>,
 }
 
 impl Chunks {
@@ -47,7 +47,8 @@ impl Chunks {
         }
         let mut of = Vec::with_capacity(n_words);
         for (chunk, &end) in ends.iter().enumerate() {
-            of.resize(end, u16::try_from(chunk).unwrap_or(u16::MAX));
+            #[expect(clippy::cast_possible_truncation, reason = "a net has fewer than 2^32 cells")]
+            of.resize(end, chunk as u32);
         }
         Self { ends, of }
     }
@@ -67,7 +68,7 @@ impl Chunks {
 
     /// The part of a word, and where the word is in it.
     pub(crate) fn place(&self, word: usize) -> (usize, usize) {
-        let chunk = usize::from(self.of[word]);
+        let chunk = self.of[word] as usize;
         (chunk, word - self.words(chunk).start)
     }
 
@@ -118,5 +119,8 @@ mod tests {
         // A word's part is the one that has it, and the last bit stands for what is left.
         let many = Chunks::new(2000, []);
         assert_eq!((many.len(), many.bit(0), many.bit(1999)), (125, 1, 1 << 63));
+        // Programs may have more parts than 16 bits can tell apart.
+        let very_many = Chunks::new(70_000 * LONGEST, []);
+        assert_eq!(very_many.place(69_999 * LONGEST + 5), (69_999, 5));
     }
 }

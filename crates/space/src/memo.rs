@@ -205,7 +205,7 @@ impl Memo {
         if known.long || !self.trials[trial].is_on() {
             return Memory::Never;
         }
-        let n_words = self.make_key(place, &known, stands);
+        let Some(n_words) = self.make_key(place, &known, stands) else { return Memory::Never };
         match self.look_up(n_words) {
             Some(at) => {
                 self.trials[trial].n_found += 1;
@@ -223,9 +223,14 @@ impl Memo {
         &mut self.known[part as usize]
     }
 
-    /// Makes the key of what is known, and says how many words it has.
+    /// Makes the key of what is known, and says how many words it has; nothing where there are too many.
     #[inline]
-    fn make_key(&mut self, place: Place<'_>, known: &Known, mut stands: impl FnMut(u32) -> u64) -> usize {
+    fn make_key(
+        &mut self,
+        place: Place<'_>,
+        known: &Known,
+        mut stands: impl FnMut(u32) -> u64,
+    ) -> Option<usize> {
         let Place { row, n_chunks, thread } = place;
         let most = HEAD + n_chunks + 2 * (row.len() - n_chunks);
         if self.key.len() < most {
@@ -261,13 +266,11 @@ impl Memo {
                 }
             }
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "there are fewer than 2^16 parts and 255 threads"
-        )]
-        let first = at as u32 | (thread as u32) << 16 | u32::from(known.version) << 24;
+        let n_words = u16::try_from(at).ok()?;
+        #[expect(clippy::cast_possible_truncation, reason = "there are at most 255 threads")]
+        let first = u32::from(n_words) | (thread as u32) << 16 | u32::from(known.version) << 24;
         (self.key[0], self.key[1]) = (first, row[n_chunks + thread]);
-        at
+        Some(at)
     }
 
     /// On which places a thread stands, by the number of its words.
@@ -359,7 +362,7 @@ impl Memo {
             self.table.clear();
             self.n_entries = 0;
         }
-        let n_words = self.make_key(place, &known, stands);
+        let Some(n_words) = self.make_key(place, &known, stands) else { return };
         // The same may have been found again, where more decides than before.
         if self.look_up(n_words).is_some() {
             return;
@@ -710,5 +713,25 @@ impl Trail {
     #[inline]
     pub(crate) const fn meet(&mut self, thread: usize) {
         self.met.insert(thread);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The length is a part of a key's first word, beside the thread: a longer key would be that of another thread.
+    #[test]
+    fn keys_that_are_too_long_are_not_made() {
+        let by = Decisive { chunks: u64::MAX, ..Decisive::default() };
+        let known = Known { by, ..Known::default() };
+        for (n_chunks, is_made) in
+            [(70, true), (0xffff - HEAD, true), (0x1_0000 - HEAD, false), (70_000, false)]
+        {
+            let row = vec![1; n_chunks + 4];
+            let place = Place { row: &row, n_chunks, thread: 2 };
+            let made = Memo::default().make_key(place, &known, |_| 0);
+            assert_eq!(made, is_made.then_some(HEAD + n_chunks), "{n_chunks} chunks");
+        }
     }
 }
