@@ -83,7 +83,7 @@ impl Bucket {
 
 /// The highest bit of each byte that is 0.
 #[inline]
-const fn zeros(word: u64) -> u64 {
+pub(crate) const fn zeros(word: u64) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     !(((word & LOW) + LOW) | word | LOW)
 }

@@ -68,8 +68,7 @@ impl SharedStore {
         for (number, key) in states.enumerate() {
             worker.key.clear();
             worker.key.extend(key);
-            let hash = hash_numbers(worker.key.iter().copied());
-            let (id, _) = worker.insert_key(hash, marks.next().unwrap_or(0))?;
+            let (id, _) = worker.insert_own_key(marks.next().unwrap_or(0))?;
             debug_assert_eq!(id.index(), number, "numbers stay what they are");
         }
         drop(worker);
@@ -276,8 +275,7 @@ impl StoreWorker {
     /// Where there is no room for another number.
     pub fn insert(&mut self, state: &State, mark: u32) -> Result<(StateId, bool), Full> {
         self.make_key(state)?;
-        let hash = hash_numbers(self.key.iter().copied());
-        self.insert_key(hash, mark)
+        self.insert_own_key(mark)
     }
 
     /// The same for a state of which the numbers are known.
@@ -285,14 +283,14 @@ impl StoreWorker {
     /// # Errors
     /// Where there is no room for another number.
     pub fn insert_row(&mut self, row: &Row, mark: u32) -> Result<(StateId, bool), Full> {
-        self.key.clear();
-        self.key.extend_from_slice(without_zeros(row.numbers(), self.store.chunks.len()));
-        self.insert_key(row.hash(), mark)
+        let n_chunks = self.store.chunks.len();
+        self.insert_key(without_zeros(row.numbers(), n_chunks), row.hash(), mark)
     }
 
     /// Brings a state that is to be put in with others, with its mark where it is new. See [`StateStore::bring`].
     #[inline]
     pub fn bring(&mut self, row: &Row, mark: u32, flag: bool) -> usize {
+        self.store.index.prefetch(&self.index, row.hash());
         self.brought.push(without_zeros(row.numbers(), self.store.chunks.len()), row.hash(), mark, flag)
     }
 
@@ -306,15 +304,11 @@ impl StoreWorker {
     ) -> Result<(), Full> {
         let mut brought = std::mem::take(&mut self.brought);
         let (SharedStore { index, rows, .. }, view) = (&*self.store, &self.index);
-        let touched = brought.hashes().fold(0, |sum: u64, hash| sum.wrapping_add(index.touch(view, hash)));
+        self.writer.learn(rows);
         let candidates = brought.hashes().filter_map(|hash| index.candidate(view, hash));
-        std::hint::black_box(
-            candidates.fold(touched, |sum, row| sum.wrapping_add(u64::from(rows.touch(row)))),
-        );
+        candidates.for_each(|row| self.writer.prefetch(row));
         let result = brought.drain(|key, hash, mark, flag| {
-            self.key.clear();
-            self.key.extend_from_slice(key);
-            let (id, is_new) = self.insert_key(hash, mark)?;
+            let (id, is_new) = self.insert_key(key, hash, mark)?;
             Ok(found(id, is_new, flag))
         });
         self.brought = brought;
@@ -364,13 +358,22 @@ impl StoreWorker {
         })
     }
 
-    fn insert_key(&mut self, hash: u64, mark: u32) -> Result<(StateId, bool), Full> {
-        let Self { store, index, writer, number, key, .. } = self;
+    /// Puts the state in whose key was made.
+    fn insert_own_key(&mut self, mark: u32) -> Result<(StateId, bool), Full> {
+        let key = std::mem::take(&mut self.key);
+        let result = self.insert_key(&key, hash_numbers(key.iter().copied()), mark);
+        self.key = key;
+        result
+    }
+
+    fn insert_key(&mut self, key: &[u32], hash: u64, mark: u32) -> Result<(StateId, bool), Full> {
+        let Self { store, index, writer, number, .. } = self;
         let SharedStore { chunks, threads, rows, counts, .. } = &**store;
         writer.hold(key);
-        if let Some(row) = store.index.find(index, hash, |row| rows.is(row, key, writer)) {
-            return Ok((StateId::new(row as usize), false));
-        }
+        let gap = match store.index.find(index, hash, rows, |row| rows.is(row, key, writer)) {
+            Ok(row) => return Ok((StateId::new(row as usize), false)),
+            Err(gap) => gap,
+        };
         let row = writer.write(rows, key, mark, |n_numbers| {
             let ends = (0..n_numbers).map(|position| {
                 let known = chunks.get(position).unwrap_or(threads).len();
@@ -378,7 +381,8 @@ impl StoreWorker {
             });
             Format::new(ends)
         })?;
-        if let Some(row) = store.index.insert(index, hash, row, |row| rows.is(row, key, writer)) {
+        if let Some(row) = store.index.insert(index, hash, (gap, row), rows, |row| rows.is(row, key, writer))
+        {
             return Ok((StateId::new(row as usize), false));
         }
         writer.add(rows);
@@ -433,8 +437,7 @@ mod tests {
                 for step in 0..2 * STATES {
                     let name = if step % 2 == 0 { rng.next_u64() % STATES } else { step / 2 };
                     worker.key = key(&mut worker, name);
-                    let hash = hash_numbers(worker.key.iter().copied());
-                    let (id, is_new) = worker.insert_key(hash, name as u32).unwrap();
+                    let (id, is_new) = worker.insert_own_key(name as u32).unwrap();
                     given.push((name, id));
                     n_new += usize::from(is_new);
                     taken.extend(store.take(3).into_iter().flatten());

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use pdnet_base::Slots;
+use pdnet_base::{Slots, prefetch};
 
 use crate::Full;
 use crate::pool::hash_words;
-use crate::shared::index::{Index, View};
+use crate::shared::index::{Entries, Index, View};
 
 /// A table of sequences of words, each with a number. Equal sequences have one number. To look for one takes no lock; to add one
 /// does, for new parts are rare.
@@ -57,9 +57,9 @@ impl Pool {
     #[inline]
     pub(crate) fn intern(&self, view: &mut View, words: &[i64]) -> Result<u32, Full> {
         let hash = hash_words(words.iter().copied());
-        match self.index.find(view, hash, |number| self.get(number) == words) {
-            Some(number) => Ok(number),
-            None => self.add(view, hash, words),
+        match self.index.find(view, hash, self, |number| self.get(number) == words) {
+            Ok(number) => Ok(number),
+            Err(_) => self.add(view, hash, words),
         }
     }
 
@@ -68,9 +68,10 @@ impl Pool {
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         let is_wanted = |number| self.get(number) == words;
         // Another worker may have added it while this one waited.
-        if let Some(number) = self.index.find(view, hash, is_wanted) {
-            return Ok(number);
-        }
+        let gap = match self.index.find(view, hash, self, is_wanted) {
+            Ok(number) => return Ok(number),
+            Err(gap) => gap,
+        };
         let number = self.n_parts.load(Ordering::Relaxed);
         if number == u32::MAX - 1 {
             return Err(Full);
@@ -78,7 +79,7 @@ impl Pool {
         self.parts.set(number, words.into());
         // Whoever finds the number finds it counted.
         self.n_parts.store(number + 1, Ordering::Relaxed);
-        self.index.insert(view, hash, number, is_wanted);
+        self.index.insert(view, hash, (gap, number), self, is_wanted);
         self.bytes.fetch_add(size_of_val(words) + ALLOCATION, Ordering::Relaxed);
         Ok(number)
     }
@@ -86,6 +87,16 @@ impl Pool {
     /// The bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
         self.parts.bytes() + self.index.bytes() + self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Entries for Pool {
+    fn hash(&self, number: u32) -> u64 {
+        hash_words(self.get(number).iter().copied())
+    }
+
+    fn prefetch(&self, number: u32) {
+        self.parts.get(number).into_iter().for_each(prefetch);
     }
 }
 

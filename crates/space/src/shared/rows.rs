@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{iter, slice};
 
-use pdnet_base::{OwnLine, Slots};
+use pdnet_base::{OwnLine, Slots, prefetch};
 
 use crate::Full;
+use crate::parts::hash_numbers;
+use crate::shared::index::Entries;
 
 /// How many rows make a block.
 pub(crate) const BLOCK: u32 = 1 << 10;
@@ -116,11 +118,18 @@ const COMPLETE: u32 = 1 << 31;
 
 #[derive(Debug)]
 struct Block {
-    format: Arc<Format>,
-    /// Each row has its mark behind its words.
-    words: Box<[AtomicU32]>,
+    rows: Packed,
     /// It changes with each row. Who reads rows must not wait for who adds some.
     queue: Box<OwnLine<Queue>>,
+}
+
+/// The rows of a block.
+#[derive(Clone, Debug)]
+struct Packed {
+    format: Arc<Format>,
+    /// How many words a row takes: each has its mark behind its own.
+    stride: usize,
+    words: Arc<[AtomicU32]>,
 }
 
 /// What of a block waits.
@@ -132,11 +141,15 @@ struct Queue {
     n_taken: AtomicU32,
 }
 
-impl Block {
+impl Packed {
     #[inline]
     fn row(&self, row: u32) -> &[AtomicU32] {
-        let stride = self.format.n_words + 1;
-        &self.words[row as usize * stride..][..stride]
+        &self.words[row as usize * self.stride..][..self.stride]
+    }
+
+    #[inline]
+    fn prefetch(&self, row: u32) {
+        self.words.get(row as usize * self.stride).into_iter().for_each(prefetch);
     }
 
     #[inline]
@@ -169,6 +182,8 @@ pub(crate) struct Writer {
     packed: Vec<u32>,
     /// Whether there is room for it.
     is_fitting: bool,
+    /// The rows of the first blocks, which are found sooner here than where all workers look for them.
+    known: Vec<Packed>,
 }
 
 impl Rows {
@@ -182,46 +197,39 @@ impl Rows {
         }
     }
 
-    fn block(&self, row: u32) -> Option<&Block> {
-        self.blocks.get(row / BLOCK)
+    /// The rows of the block that a row is in.
+    fn packed(&self, row: u32) -> Option<&Packed> {
+        self.blocks.get(row / BLOCK).map(|block| &block.rows)
     }
 
     /// The numbers of a row.
     #[inline]
     pub(crate) fn get(&self, row: u32) -> Numbers<'_> {
         let nothing = Numbers { bits: [].iter(), words: [].iter(), rest: 0, n_rest: 0 };
-        self.block(row).map_or(nothing, |block| block.numbers(row % BLOCK))
+        self.packed(row).map_or(nothing, |rows| rows.numbers(row % BLOCK))
     }
 
     /// Whether a row has these numbers, and zeros behind them. They are at hand in the writer.
     #[inline]
     pub(crate) fn is(&self, row: u32, wanted: &[u32], writer: &Writer) -> bool {
-        let Some(block) = self.block(row) else { return false };
+        let known = writer.known.get((row / BLOCK) as usize);
+        let Some(rows) = known.or_else(|| self.packed(row)) else { return false };
         // Most rows were written in the same format.
-        if Arc::ptr_eq(&block.format, &writer.format) {
-            let words = &block.row(row % BLOCK)[..block.format.n_words];
+        if Arc::ptr_eq(&rows.format, &writer.format) {
+            // The mark is not compared: it is behind what was packed.
+            let words = rows.row(row % BLOCK).iter().zip(&writer.packed);
             return writer.is_fitting
-                && words
-                    .iter()
-                    .zip(&writer.packed)
-                    .all(|(word, wanted)| word.load(Ordering::Relaxed) == *wanted);
+                && words.fold(0, |all, (word, wanted)| all | (word.load(Ordering::Relaxed) ^ wanted)) == 0;
         }
         let mut wanted = wanted.iter();
-        block.numbers(row % BLOCK).all(|number| wanted.next().copied().unwrap_or(0) == number)
+        rows.numbers(row % BLOCK).all(|number| wanted.next().copied().unwrap_or(0) == number)
             && wanted.all(|&number| number == 0)
     }
 
     /// The mark of a row.
     pub(crate) fn mark(&self, row: u32) -> u32 {
-        let row = self.block(row).map_or(&[] as &[AtomicU32], |block| block.row(row % BLOCK));
+        let row = self.packed(row).map_or(&[] as &[AtomicU32], |rows| rows.row(row % BLOCK));
         row.last().map_or(0, |mark| mark.load(Ordering::Relaxed))
-    }
-
-    /// Looks at a row, so that it is close to the processor when it is needed.
-    #[inline]
-    pub(crate) fn touch(&self, row: u32) -> u32 {
-        let row = self.block(row).map_or(&[] as &[AtomicU32], |block| block.row(row % BLOCK));
-        row.first().map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
     /// Hands out rows that follow each other, at most so many and at least one, and none a second time. Nothing where all that were added before
@@ -310,7 +318,36 @@ impl Rows {
     }
 }
 
+impl Entries for Rows {
+    fn hash(&self, number: u32) -> u64 {
+        hash_numbers(self.get(number))
+    }
+
+    fn prefetch(&self, number: u32) {
+        self.packed(number).into_iter().for_each(|rows| rows.prefetch(number % BLOCK));
+    }
+}
+
 impl Writer {
+    /// Makes the rows known that there are, so that they are found soon.
+    #[inline]
+    pub(crate) fn learn(&mut self, rows: &Rows) {
+        if (self.known.len() as u32) < rows.n_blocks.load(Ordering::Relaxed) {
+            // The worker of a block may be about to make it: that one is for the next time.
+            while let Some(block) = rows.blocks.get(self.known.len() as u32) {
+                self.known.push(block.rows.clone());
+            }
+        }
+    }
+
+    /// Has a row brought close to the processor, if it is known, since it is needed soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, row: u32) {
+        if let Some(rows) = self.known.get((row / BLOCK) as usize) {
+            rows.prefetch(row % BLOCK);
+        }
+    }
+
     /// Takes the numbers of a row at hand, to be looked for and maybe written.
     #[inline]
     pub(crate) fn hold(&mut self, numbers: &[u32]) {
@@ -337,8 +374,10 @@ impl Writer {
                 begun
             }
         };
-        let words = block.row(self.n_rows).iter().zip(self.packed.iter().chain([&mark]));
-        words.for_each(|(room, &word)| room.store(word, Ordering::Relaxed));
+        if let Some((last, words)) = block.rows.row(self.n_rows).split_last() {
+            words.iter().zip(&self.packed).for_each(|(room, &word)| room.store(word, Ordering::Relaxed));
+            last.store(mark, Ordering::Relaxed);
+        }
         Ok(at * BLOCK + self.n_rows)
     }
 
@@ -356,14 +395,15 @@ impl Writer {
     #[cold]
     fn begin<'r>(&mut self, rows: &'r Rows, format: Arc<Format>) -> Result<(u32, &'r Block), Full> {
         self.finish(rows);
-        let n_words = BLOCK as usize * (format.n_words + 1);
+        let stride = format.n_words + 1;
+        let n_words = BLOCK as usize * stride;
         let next = rows.n_blocks.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n_blocks| {
             (n_blocks < MOST_BLOCKS).then_some(n_blocks + 1)
         });
         let next = next.map_err(|_| Full)?;
         self.format = Arc::clone(&format);
-        let block =
-            Block { format, words: (0..n_words).map(|_| AtomicU32::new(0)).collect(), queue: Box::default() };
+        let words = (0..n_words).map(|_| AtomicU32::new(0)).collect();
+        let block = Block { rows: Packed { format, stride, words }, queue: Box::default() };
         rows.bytes.fetch_add(n_words * 4 + size_of::<OwnLine<Queue>>(), Ordering::Relaxed);
         let block = rows.blocks.set(next, block);
         (self.block, self.n_rows) = (Some(next), 0);
