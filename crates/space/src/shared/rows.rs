@@ -5,9 +5,9 @@
 //!
 //! The rows are a queue as well: each is handed out once, in about the order in which they were added.
 
+use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::{iter, slice};
 
 use pdnet_base::{OwnLine, Slots, prefetch};
 
@@ -47,10 +47,10 @@ impl Format {
         self.bits.len()
     }
 
-    /// Whether a row has room for these numbers.
+    /// Whether a row has room for these numbers. One that had fewer would not tell that zeros were among them.
     pub(crate) fn has_room(&self, numbers: &[u32]) -> bool {
-        let bits = self.bits.iter().copied().chain(iter::repeat(0));
-        numbers.iter().zip(bits).all(|(&number, bits)| u64::from(number) >> bits == 0)
+        let is_fitting = |(&number, &bits): (&u32, &u8)| u64::from(number) >> bits == 0;
+        numbers.len() <= self.bits.len() && numbers.iter().zip(&self.bits).all(is_fitting)
     }
 
     /// Makes the words of a row of these numbers; false where it has no room for them.
@@ -74,7 +74,7 @@ impl Format {
             packed.push(words as u32);
         }
         packed.resize(self.n_words, 0);
-        too_much == 0 && numbers[self.bits.len().min(numbers.len())..].iter().all(|&number| number == 0)
+        too_much == 0 && numbers.len() <= self.bits.len()
     }
 }
 
@@ -449,7 +449,19 @@ mod tests {
     use super::*;
 
     fn widen(n_numbers: usize, largest: u32) -> Format {
-        Format::new(iter::repeat_n(largest as usize + 1, n_numbers))
+        Format::new(std::iter::repeat_n(largest as usize + 1, n_numbers))
+    }
+
+    #[test]
+    fn a_row_of_zeros_has_them_all() {
+        let (rows, mut writer) = (Rows::new(), Writer::default());
+        for numbers in [&[0, 0, 0][..], &[0; 5], &[0, 1]] {
+            writer.hold(numbers);
+            let row = writer.write(&rows, numbers, 0, |n_numbers| widen(n_numbers, 1)).unwrap();
+            writer.add(&rows);
+            let found: Vec<u32> = rows.get(row).collect();
+            assert!(found.len() >= numbers.len() && found.starts_with(numbers), "{found:?}");
+        }
     }
 
     /// Two writers add rows of growing numbers and lengths while a third worker takes them.
