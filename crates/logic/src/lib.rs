@@ -44,6 +44,8 @@ mod membership;
 mod nnf;
 mod parser;
 mod property_file;
+#[cfg(test)]
+mod random_formula;
 mod reduce;
 mod relative;
 mod residual;

@@ -99,27 +99,8 @@ impl Automaton {
 mod tests {
     use pdnet_base::{Idx as _, Rng};
 
+    use crate::random_formula::random_formula;
     use crate::{Atom, Ltl, translate};
-
-    /// A random formula over two atoms.
-    fn formula(rng: &mut Rng, depth: usize) -> Ltl {
-        if depth == 0 {
-            return Ltl::Atom(Atom::new(rng.below(2)));
-        }
-        let mut part = || formula(rng, depth - 1);
-        let (f, g) = (part(), part());
-        match rng.below(9) {
-            0 => Ltl::not(f),
-            1 => Ltl::and(f, g),
-            2 => Ltl::or(f, g),
-            3 => Ltl::finally(f),
-            4 => Ltl::globally(f),
-            5 => Ltl::until(f, g),
-            6 => Ltl::weak_until(f, g),
-            7 => Ltl::release(f, g),
-            _ => Ltl::next(f),
-        }
-    }
 
     #[test]
     fn formulas_that_see_all_states_are_told_apart() {
@@ -144,7 +125,7 @@ mod tests {
         let mut rng = Rng::new(Rng::test_seed(1));
         let unseen = Atom::new(2);
         for _ in 0..2000 {
-            let asked = formula(&mut rng, 3);
+            let asked = random_formula(&mut rng, 3, (2, Ltl::next));
             let mut letters = |n: usize| -> Vec<u64> { (0..n).map(|_| rng.below(4) as u64).collect() };
             let (prefix, cycle) = (letters(3), letters(2));
             let mut scatter = |word: &[u64], first: bool| -> Vec<u64> {

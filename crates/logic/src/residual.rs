@@ -128,26 +128,8 @@ impl Automaton {
 mod tests {
     use pdnet_base::{Idx as _, IndexVec, Rng};
 
-    use crate::{Atom, AutState, Automaton, AutomatonBuilder, Guard, Ltl, translate};
-
-    fn formula(rng: &mut Rng, depth: usize) -> Ltl {
-        if depth == 0 {
-            return Ltl::Atom(Atom::new(rng.below(3)));
-        }
-        let mut part = || formula(rng, depth - 1);
-        let (f, g) = (part(), part());
-        match rng.below(9) {
-            0 => Ltl::not(f),
-            1 => Ltl::and(f, g),
-            2 => Ltl::or(f, g),
-            3 => Ltl::finally(f),
-            4 => Ltl::globally(f),
-            5 => Ltl::until(f, g),
-            6 => Ltl::weak_until(f, g),
-            7 => Ltl::release(f, g),
-            _ => f,
-        }
-    }
+    use crate::random_formula::random_formula;
+    use crate::{Atom, AutState, Automaton, AutomatonBuilder, Guard, translate};
 
     fn automaton(rng: &mut Rng) -> Automaton {
         let mut builder = AutomatonBuilder::new(1);
@@ -199,7 +181,7 @@ mod tests {
         let (mut n_found, mut n_all, mut n_given) = (0, 0, 0);
         for _ in 0..3000 {
             let depth = 1 + rng.below(3);
-            let asked = formula(&mut rng, depth);
+            let asked = random_formula(&mut rng, depth, (3, |f| f));
             let Ok(automaton) = translate(&asked, Vec::new()) else { continue };
             let found = automaton.stutter_invariant_states(true);
             n_all += found.len();
