@@ -48,6 +48,16 @@ impl Goal {
         Ok(Self::Invariant(condition, Box::new(atoms), exprs))
     }
 
+    /// Whether every state breaks it in which something can move, as it is with `G deadlock`.
+    fn usually_fails(&self) -> bool {
+        match self {
+            Self::NeverFires(_) | Self::NoDeadlock | Self::NoRace(_) => false,
+            Self::Invariant(condition, atoms, _) => {
+                atoms.usual_letter().is_some_and(|letter| !condition.holds(letter))
+            }
+        }
+    }
+
     /// Whether no state breaks it in which something can move.
     fn usually_holds(&self) -> bool {
         match self {
@@ -164,6 +174,10 @@ impl<'a> Goals<'a> {
 
     /// The steps that may be left out, for a search that keeps this proviso.
     pub(crate) fn reduction(&self, proviso: Proviso) -> Option<Stubborn> {
+        // A reduction keeps the states in which nothing can move, and may pass over all others, the first one included.
+        if self.goals.iter().any(Goal::usually_fails) {
+            return None;
+        }
         let mut kept = self.watched.clone();
         for goal in &self.goals {
             // States before accesses that may race are looked at.

@@ -250,6 +250,15 @@ const TRAPS: &[Trap] = &[
         saves: true,
     },
     Trap {
+        // Only the first states are no deadlock, and nothing else is looked at.
+        name: "a deadlock from the beginning on",
+        program: "pthread_mutex_t m; int x;
+            int main(void) { x = 1; pthread_mutex_lock(&m); pthread_mutex_lock(&m); return 0; }",
+        ask: Ask::Formula("G deadlock"),
+        expected: 'v',
+        saves: false,
+    },
+    Trap {
         name: "the order of a deadlock and a value",
         program: "pthread_mutex_t m; int x;
             void *a(void *p) { int i; i = 0; i++; pthread_mutex_lock(&m); return 0; }

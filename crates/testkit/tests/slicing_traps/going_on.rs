@@ -20,7 +20,7 @@ pub(crate) const TRAPS: &[Trap] = &[
         // The first state is none, but what comes before the lock has no value for the formula.
         name: "when a deadlock comes",
         program: "int g, x; pthread_mutex_t m; int main(void) { if (g < 1) g = 2; x = 1; g = 3; pthread_mutex_lock(&m); pthread_mutex_lock(&m); return 0; }",
-        asks: &[("deadlock U deadlock", "v"), ("F deadlock", "h"), ("F (x == 1 && !deadlock)", "h"), ("deadlock", "v")],
+        asks: &[("deadlock U deadlock", "v"), ("G deadlock", "v"), ("F deadlock", "h"), ("F (x == 1 && !deadlock)", "h"), ("deadlock", "v")],
     },
     Trap {
         // Nobody comes to the call; what is wrong only there is right.
