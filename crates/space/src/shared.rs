@@ -346,7 +346,7 @@ impl StoreWorker {
                 next += 1;
             }
         }
-        self.writer.finish(&self.store.rows);
+        self.writer.finish();
         self.store.rows.set_taken(block, SharedStore::BLOCK);
         Ok(is_right)
     }
@@ -385,7 +385,7 @@ impl StoreWorker {
         {
             return Ok((StateId::new(row as usize), false));
         }
-        writer.add(rows);
+        writer.add();
         let count = &counts[*number];
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         Ok((StateId::new(row as usize), true))
@@ -394,7 +394,7 @@ impl StoreWorker {
 
 impl Drop for StoreWorker {
     fn drop(&mut self) {
-        self.writer.finish(&self.store.rows);
+        self.writer.finish();
     }
 }
 

@@ -13,7 +13,7 @@
 //! met a closed slot in it, which the next new entry of the segment brings about: what is wasted is, for as long
 //! as a worker does not come to a segment, the half of that segment.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pdnet_base::{OwnLine, prefetch};
@@ -21,20 +21,21 @@ use pdnet_base::{OwnLine, prefetch};
 use crate::index::zeros;
 
 /// How many entries a bucket has, and how many of them have their tags in the first word.
-const WIDTH: usize = 12;
+const WIDTH: usize = 10;
 const FIRST: usize = 8;
 
 /// The tags of a bucket's slots are in two words: in these bytes.
-const BYTES: [u64; 2] = [u64::MAX, u32::MAX as u64];
+const BYTES: [u64; 2] = [u64::MAX, u16::MAX as u64];
 
-/// Above the tags of the second word are as many bits of the place of each entry, behind those that its bucket stands for: by
-/// these the entries of a table go to one that is twice as large, so that only every third time the hashes have to be made of
-/// the entries themselves, which lie anywhere in memory.
-const BITS: u32 = 2;
-const PLACES: u32 = u32::BITS;
+/// As many bits of the place of an entry are known behind those that its bucket stands for. By these the entries of a table go to
+/// one that is twice as large, so that the hashes are seldom made of the entries themselves, which lie anywhere in memory.
+const BITS: u32 = 7;
 
-/// Is set in the second word where some entries of the bucket belong into one before it, which was full.
-const GUESTS: u64 = 1 << 63;
+/// So many of them count for a first table: the tables that are made by the hashes are small ones, or very large ones.
+const FIRST_BITS: u32 = 3;
+
+/// Is set beside these bits where the entry belongs into a bucket before its own, which was full.
+const GUEST: u8 = 1 << BITS;
 
 /// The tag of a free slot in a table that is replaced. The tag of a free slot is 0, and entries have others.
 const CLOSED: u64 = 0xff;
@@ -54,42 +55,73 @@ pub(crate) trait Entries {
 #[derive(Debug)]
 #[repr(align(64))]
 struct Bucket {
-    tags: [AtomicU64; 2],
+    tags: AtomicU64,
+    last_tags: AtomicU32,
     /// Each is one more than it is, and 0 where there is none yet.
     numbers: [AtomicU32; WIDTH],
+    /// The next [`BITS`] bits of the place of each entry, and the flag [`GUEST`]. They are written before the number.
+    places: [AtomicU8; WIDTH],
 }
 
 impl Bucket {
     const fn new() -> Self {
-        Self { tags: [const { AtomicU64::new(0) }; 2], numbers: [const { AtomicU32::new(0) }; WIDTH] }
+        Self {
+            tags: AtomicU64::new(0),
+            last_tags: AtomicU32::new(0),
+            numbers: [const { AtomicU32::new(0) }; WIDTH],
+            places: [const { AtomicU8::new(0) }; WIDTH],
+        }
     }
 
-    /// The bits of the second word for an entry in a slot with this place.
+    /// A word of tags.
     #[inline]
-    const fn bits(slot: usize, place: u64, is_guest: bool) -> u64 {
-        place << (PLACES + slot as u32 * BITS) | if is_guest { GUESTS } else { 0 }
+    fn tags(&self, word: usize, order: Ordering) -> u64 {
+        if word == 0 { self.tags.load(order) } else { u64::from(self.last_tags.load(order)) }
+    }
+
+    /// Gives a word of tags another value, if it has this one.
+    #[inline]
+    fn exchange_tags(&self, word: usize, before: u64, after: u64) -> bool {
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        if word == 0 {
+            return self.tags.compare_exchange(before, after, success, failure).is_ok();
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "the second word has four bytes")]
+        let [before, after] = [before as u32, after as u32];
+        self.last_tags.compare_exchange(before, after, success, failure).is_ok()
     }
 
     /// Closes the free slots of a word, and says how many of its slots have entries.
     fn close(&self, word: usize) -> usize {
-        let close = |tags| Some(tags | ((with_tag(word, tags, 0) >> 7) * CLOSED));
-        let before = self.tags[word].fetch_update(Ordering::AcqRel, Ordering::Acquire, close);
-        with_tag(word, before.unwrap_or_default(), 0).trailing_zeros() as usize / 8
+        loop {
+            let tags = self.tags(word, Ordering::Acquire);
+            let free = with_tag(word, tags, 0);
+            if self.exchange_tags(word, tags, tags | ((free >> 7) * CLOSED)) {
+                return (free.trailing_zeros() as usize / 8).min([FIRST, WIDTH - FIRST][word]);
+            }
+        }
     }
 
-    /// Adds an entry, with the bits of its place. No other worker has the bucket, and it is not full.
-    fn push(&self, number: u32, tag: u64, place: u64, is_guest: bool) {
-        let [first, second] = self.tags.each_ref().map(|tags| tags.load(Ordering::Relaxed));
-        let (word, free) = match (with_tag(0, first, 0), with_tag(1, second, 0)) {
-            (0, free) => (1, free),
-            (free, _) => (0, free),
-        };
-        let at = free.trailing_zeros() as usize / 8;
-        let slot = (word * FIRST + at) % WIDTH;
-        self.tags[1].store(second | Self::bits(slot, place, is_guest), Ordering::Relaxed);
-        let tags = self.tags[word].load(Ordering::Relaxed);
-        self.tags[word].store(tags | tag << (8 * at), Ordering::Relaxed);
-        self.numbers[slot].store(number + 1, Ordering::Relaxed);
+    /// Writes an entry into a slot of which the tag is written.
+    #[inline]
+    fn fill(&self, slot: usize, number: u32, place: u8) {
+        self.places[slot % WIDTH].store(place, Ordering::Relaxed);
+        self.numbers[slot % WIDTH].store(number + 1, Ordering::Release);
+    }
+
+    /// Adds an entry. No other worker has the bucket, and it is not full.
+    fn push(&self, number: u32, tag: u64, place: u8) {
+        let n_entries = self.numbers.iter().position(|number| number.load(Ordering::Relaxed) == 0);
+        let slot = n_entries.unwrap_or(WIDTH - 1);
+        let (word, at) = (slot / FIRST, slot % FIRST);
+        let tags = self.tags(word, Ordering::Relaxed) | tag << (8 * at);
+        #[expect(clippy::cast_possible_truncation, reason = "the second word has four bytes")]
+        if word == 0 {
+            self.tags.store(tags, Ordering::Relaxed);
+        } else {
+            self.last_tags.store(tags as u32, Ordering::Relaxed);
+        }
+        self.fill(slot, number, place);
     }
 
     /// Whether there is no room. No other worker has the bucket.
@@ -132,11 +164,11 @@ const fn with_tag(word: usize, tags: u64, tag: u64) -> u64 {
 }
 
 /// The entries of a segment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Table {
-    buckets: Box<[Bucket]>,
+    buckets: Arc<[Bucket]>,
     /// About how many there are. Who only looks for an entry must not wait for those who add some.
-    n_entries: OwnLine<AtomicUsize>,
+    n_entries: Arc<OwnLine<AtomicUsize>>,
     /// How often it can double by the bits that are known of all entries.
     n_bits: u32,
 }
@@ -148,9 +180,9 @@ const SAMPLE: u64 = 16;
 const SAMPLED: u64 = (SAMPLE - 1) << 20;
 
 impl Table {
-    fn new(n_buckets: usize) -> Self {
+    fn new(n_buckets: usize, n_bits: u32) -> Self {
         let buckets = (0..n_buckets).map(|_| Bucket::new()).collect();
-        Self { buckets, n_entries: OwnLine::default(), n_bits: BITS }
+        Self { buckets, n_entries: Arc::default(), n_bits }
     }
 
     /// Counts an entry, and says whether there are enough now for the table to be replaced.
@@ -165,11 +197,11 @@ impl Table {
     }
 
     fn bytes(&self) -> usize {
-        self.buckets.len() * size_of::<Bucket>() + size_of::<Self>()
+        size_of_val(&*self.buckets) + size_of::<OwnLine<AtomicUsize>>()
     }
 
     /// It is replaced when it has so many entries.
-    const fn most(&self) -> usize {
+    fn most(&self) -> usize {
         self.buckets.len() * WIDTH * 5 / 6
     }
 
@@ -181,43 +213,39 @@ impl Table {
 
     /// The same, with the next bits of its place.
     #[inline]
-    fn place(&self, hash: u64) -> (usize, u64) {
+    fn place(&self, hash: u64) -> (usize, u8) {
         let place = (hash >> 32) * self.buckets.len() as u64;
         #[expect(clippy::cast_possible_truncation, reason = "these bits are meant")]
-        let bits = place as u32 >> (u32::BITS - BITS);
-        ((place >> 32) as usize, u64::from(bits))
+        let bits = (place as u32 >> (u32::BITS - BITS)) as u8;
+        ((place >> 32) as usize, bits)
     }
 
     /// The bucket after this one.
     #[inline]
-    const fn after(&self, at: usize) -> usize {
+    fn after(&self, at: usize) -> usize {
         if at + 1 == self.buckets.len() { 0 } else { at + 1 }
     }
 
     /// Closes all free slots, and makes a table of twice the size with the same entries.
     fn double(&self, entries: &impl Entries) -> Self {
-        let splits = self.n_bits > 0;
-        let n_bits = if splits { self.n_bits - 1 } else { BITS };
-        let next = Self { n_bits, ..Self::new(self.buckets.len() * 2) };
+        let n_bits = self.n_bits.checked_sub(1);
+        let next = Self::new(self.buckets.len() * 2, n_bits.unwrap_or(BITS));
         let (mut n_entries, mut left) = (0, Vec::new());
         for (bucket, halves) in self.buckets.iter().zip(next.buckets.chunks_exact(2)) {
             let n_first = bucket.close(0);
-            let n_slots = if n_first < FIRST { n_first } else { FIRST + bucket.close(1).min(WIDTH - FIRST) };
-            // Who sees the number sees the bits.
-            let numbers: [u32; WIDTH] =
-                std::array::from_fn(|slot| if slot < n_slots { bucket.number(slot) } else { 0 });
-            let [first, second] = bucket.tags.each_ref().map(|tags| tags.load(Ordering::Acquire));
+            let n_slots = if n_first < FIRST { n_first } else { FIRST + bucket.close(1) };
+            let tags = [0, 1].map(|word| bucket.tags(word, Ordering::Relaxed).to_le_bytes());
             n_entries += n_slots;
-            if !splits || second & GUESTS != 0 {
-                left.extend_from_slice(&numbers[..n_slots]);
-                continue;
-            }
-            let tags = u128::from(first) | u128::from(second) << 64;
-            for (slot, &number) in numbers[..n_slots].iter().enumerate() {
-                let place = second >> (PLACES + slot as u32 * BITS) & ((1 << BITS) - 1);
-                let (half, rest) = (place >> (BITS - 1), place & ((1 << (BITS - 1)) - 1));
-                let tag = (tags >> (8 * slot)) as u8;
-                halves[half as usize].push(number, u64::from(tag), rest << 1, false);
+            for (slot, &tag) in tags.as_flattened()[..n_slots].iter().enumerate() {
+                // Who sees the number sees the place.
+                let number = bucket.number(slot);
+                let place = bucket.places[slot].load(Ordering::Relaxed);
+                if n_bits.is_none() || place & GUEST != 0 {
+                    left.push(number);
+                } else {
+                    let half = usize::from(place >> (BITS - 1));
+                    halves[half].push(number, u64::from(tag), place << 1 & !GUEST);
+                }
             }
         }
         for (at, &number) in left.iter().enumerate() {
@@ -237,7 +265,7 @@ impl Table {
         while self.buckets[at].is_full() {
             at = self.after(at);
         }
-        self.buckets[at].push(number, tag(hash), place, at != home);
+        self.buckets[at].push(number, tag(hash), if at == home { place } else { GUEST });
     }
 }
 
@@ -265,7 +293,7 @@ enum Found {
 /// The index.
 #[derive(Debug)]
 pub(crate) struct Index {
-    segments: Box<[Mutex<Arc<Table>>]>,
+    segments: Box<[Mutex<Table>]>,
     bytes: AtomicUsize,
     /// The bytes of all tables that were replaced.
     replaced: AtomicUsize,
@@ -274,24 +302,24 @@ pub(crate) struct Index {
 /// What a worker holds of an index.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
-    tables: Vec<Arc<Table>>,
+    tables: Vec<Table>,
 }
 
 impl Index {
     /// An empty index with as many segments, a power of two, and so many buckets in the first of them. The last one has
     /// almost twice as many, so that they grow one after the other.
     pub(crate) fn new(n_segments: usize, n_buckets: usize) -> Self {
-        let table = |segment| Arc::new(Table::new(n_buckets + segment * n_buckets / n_segments));
+        let table = |segment| Table::new(n_buckets + segment * n_buckets / n_segments, FIRST_BITS);
         let segments: Box<[_]> = (0..n_segments).map(|segment| Mutex::new(table(segment))).collect();
         let index = Self { segments, bytes: AtomicUsize::new(0), replaced: AtomicUsize::new(0) };
-        let bytes: usize = index.view().tables.iter().map(|table| table.bytes()).sum();
+        let bytes: usize = index.view().tables.iter().map(Table::bytes).sum();
         index.bytes.store(bytes, Ordering::Relaxed);
         index
     }
 
     /// What a worker has to hold.
     pub(crate) fn view(&self) -> View {
-        View { tables: self.segments.iter().map(|segment| Arc::clone(&lock(segment))).collect() }
+        View { tables: self.segments.iter().map(|segment| lock(segment).clone()).collect() }
     }
 
     /// The number of an entry with this hash that is the wanted one, or where it is missing.
@@ -353,7 +381,7 @@ impl Index {
     pub(crate) fn candidate(&self, view: &View, hash: u64) -> Option<u32> {
         let table = &view.tables[self.segment_of(hash)];
         let bucket = &table.buckets[table.home(hash)];
-        let fits = |word: usize| with_tag(word, bucket.tags[word].load(Ordering::Relaxed), tag(hash));
+        let fits = |word| with_tag(word, bucket.tags(word, Ordering::Relaxed), tag(hash));
         let slot = match (fits(0), fits(1)) {
             (0, 0) => return None,
             (0, fits) => FIRST + fits.trailing_zeros() as usize / 8,
@@ -390,14 +418,14 @@ impl Index {
         let segment = self.segment_of(hash);
         let mut current = lock(&self.segments[segment]);
         let held = &mut view.tables[segment];
-        if Arc::ptr_eq(held, &current) {
+        if Arc::ptr_eq(&held.buckets, &current.buckets) {
             let next = held.double(entries);
             self.bytes.fetch_add(next.bytes(), Ordering::Relaxed);
             self.bytes.fetch_sub(held.bytes(), Ordering::Relaxed);
             self.replaced.fetch_add(held.bytes(), Ordering::Relaxed);
-            *current = Arc::new(next);
+            *current = next;
         }
-        *held = Arc::clone(&current);
+        held.clone_from(&current);
     }
 }
 
@@ -420,8 +448,8 @@ fn look(table: &Table, hash: u64, from: usize, is_wanted: &impl Fn(u32) -> bool)
     let mut at = from;
     for _ in 0..n_buckets {
         let bucket = &table.buckets[at];
-        for (word, tags) in bucket.tags.iter().enumerate() {
-            let tags = tags.load(Ordering::Acquire);
+        for word in [0, 1] {
+            let tags = bucket.tags(word, Ordering::Acquire);
             if let Some(number) = bucket.find(word, with_tag(word, tags, tag), is_wanted) {
                 return Found::Entry(number);
             }
@@ -445,15 +473,10 @@ fn take(table: &Table, gap: Gap, hash: u64, number: u32) -> bool {
     let (home, place) = table.place(hash);
     let bucket = &table.buckets[gap.bucket];
     let (word, at) = (gap.slot / FIRST, gap.slot % FIRST);
-    let bits = Bucket::bits(gap.slot, place, gap.bucket != home);
-    let new = gap.tags | tag(hash) << (8 * at) | if word == 1 { bits } else { 0 };
-    if bucket.tags[word].compare_exchange(gap.tags, new, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+    if !bucket.exchange_tags(word, gap.tags, gap.tags | tag(hash) << (8 * at)) {
         return false;
     }
-    if word == 0 && bits != 0 {
-        bucket.tags[1].fetch_or(bits, Ordering::AcqRel);
-    }
-    bucket.numbers[gap.slot % WIDTH].store(number + 1, Ordering::Release);
+    bucket.fill(gap.slot, number, if gap.bucket == home { place } else { GUEST });
     true
 }
 
@@ -498,7 +521,7 @@ mod tests {
             assert!(index.find(&mut view, hash(number), entries, |_| false).is_err());
             assert!(index.candidate(&view, hash(number)).is_some() || number % 5000 != number);
         }
-        let tables: usize = index.view().tables.iter().map(|table| table.bytes()).sum();
+        let tables: usize = index.view().tables.iter().map(Table::bytes).sum();
         assert_eq!(index.bytes.load(Ordering::Relaxed), tables);
     }
 

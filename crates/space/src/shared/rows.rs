@@ -16,7 +16,7 @@ use crate::parts::hash_numbers;
 use crate::shared::index::Entries;
 
 /// How many rows make a block.
-pub(crate) const BLOCK: u32 = 1 << 10;
+pub(crate) const BLOCK: u32 = 1 << 12;
 
 /// So many blocks there can be: numbers of rows are below 2^32 - 1.
 const MOST_BLOCKS: u32 = u32::MAX / BLOCK;
@@ -116,19 +116,18 @@ impl ExactSizeIterator for Numbers<'_> {}
 /// Is set in the number of rows of a block when no more will come.
 const COMPLETE: u32 = 1 << 31;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Block {
     rows: Packed,
     /// It changes with each row. Who reads rows must not wait for who adds some.
-    queue: Box<OwnLine<Queue>>,
+    queue: Arc<OwnLine<Queue>>,
 }
 
 /// The rows of a block.
 #[derive(Clone, Debug)]
 struct Packed {
     format: Arc<Format>,
-    /// How many words a row takes: each has its mark behind its own.
-    stride: usize,
+    /// Those of the rows, and behind them the mark of each: who looks for a row does not need the marks.
     words: Arc<[AtomicU32]>,
 }
 
@@ -142,20 +141,36 @@ struct Queue {
 }
 
 impl Packed {
+    fn new(format: Arc<Format>) -> Self {
+        let n_words = BLOCK as usize * (format.n_words + 1);
+        Self { format, words: (0..n_words).map(|_| AtomicU32::new(0)).collect() }
+    }
+
+    /// How many words a row takes, without its mark.
+    #[inline]
+    fn stride(&self) -> usize {
+        self.words.len() / BLOCK as usize - 1
+    }
+
     #[inline]
     fn row(&self, row: u32) -> &[AtomicU32] {
-        &self.words[row as usize * self.stride..][..self.stride]
+        let stride = self.stride();
+        &self.words[row as usize * stride..][..stride]
+    }
+
+    #[inline]
+    fn mark(&self, row: u32) -> &AtomicU32 {
+        &self.words[BLOCK as usize * self.stride() + row as usize]
     }
 
     #[inline]
     fn prefetch(&self, row: u32) {
-        self.words.get(row as usize * self.stride).into_iter().for_each(prefetch);
+        self.words.get(row as usize * self.stride()).into_iter().for_each(prefetch);
     }
 
     #[inline]
     fn numbers(&self, row: u32) -> Numbers<'_> {
-        let words = self.row(row);
-        Numbers { bits: self.format.bits.iter(), words: words[..words.len() - 1].iter(), rest: 0, n_rest: 0 }
+        Numbers { bits: self.format.bits.iter(), words: self.row(row).iter(), rest: 0, n_rest: 0 }
     }
 }
 
@@ -174,7 +189,8 @@ pub(crate) struct Rows {
 /// Where a worker writes.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    block: Option<u32>,
+    /// Its block, with the number of the first row there.
+    block: Option<(u32, Block)>,
     n_rows: u32,
     /// The format of its block.
     format: Arc<Format>,
@@ -216,7 +232,6 @@ impl Rows {
         let Some(rows) = known.or_else(|| self.packed(row)) else { return false };
         // Most rows were written in the same format.
         if Arc::ptr_eq(&rows.format, &writer.format) {
-            // The mark is not compared: it is behind what was packed.
             let words = rows.row(row % BLOCK).iter().zip(&writer.packed);
             return writer.is_fitting
                 && words.fold(0, |all, (word, wanted)| all | (word.load(Ordering::Relaxed) ^ wanted)) == 0;
@@ -228,8 +243,7 @@ impl Rows {
 
     /// The mark of a row.
     pub(crate) fn mark(&self, row: u32) -> u32 {
-        let row = self.packed(row).map_or(&[] as &[AtomicU32], |rows| rows.row(row % BLOCK));
-        row.last().map_or(0, |mark| mark.load(Ordering::Relaxed))
+        self.packed(row).map_or(0, |rows| rows.mark(row % BLOCK).load(Ordering::Relaxed))
     }
 
     /// Hands out rows that follow each other, at most so many and at least one, and none a second time. Nothing where all that were added before
@@ -364,28 +378,22 @@ impl Writer {
         mark: u32,
         widen: impl FnOnce(usize) -> Format,
     ) -> Result<u32, Full> {
-        let current = self.block.and_then(|at| Some((at, rows.blocks.get(at)?)));
-        let fitting = current.filter(|_| self.n_rows < BLOCK && self.is_fitting);
-        let (at, block) = match fitting {
-            Some(fitting) => fitting,
-            None => {
-                let begun = self.begin(rows, rows.format(numbers, widen))?;
-                self.hold(numbers);
-                begun
-            }
-        };
-        if let Some((last, words)) = block.rows.row(self.n_rows).split_last() {
-            words.iter().zip(&self.packed).for_each(|(room, &word)| room.store(word, Ordering::Relaxed));
-            last.store(mark, Ordering::Relaxed);
+        if self.block.is_none() || self.n_rows == BLOCK || !self.is_fitting {
+            self.begin(rows, rows.format(numbers, widen))?;
+            self.hold(numbers);
         }
-        Ok(at * BLOCK + self.n_rows)
+        let Some((first, Block { rows, .. })) = &self.block else { return Err(Full) };
+        let words = rows.row(self.n_rows).iter().zip(&self.packed);
+        words.for_each(|(room, &word)| room.store(word, Ordering::Relaxed));
+        rows.mark(self.n_rows).store(mark, Ordering::Relaxed);
+        Ok(first + self.n_rows)
     }
 
     /// Adds the row that was written last.
     #[inline]
-    pub(crate) fn add(&mut self, rows: &Rows) {
+    pub(crate) fn add(&mut self) {
         self.n_rows += 1;
-        if let Some(block) = self.block.and_then(|at| rows.blocks.get(at)) {
+        if let Some((_, block)) = &self.block {
             block.queue.n_rows.store(self.n_rows, Ordering::Release);
         }
     }
@@ -393,21 +401,19 @@ impl Writer {
     /// Begins a block. Rows that the last one still had room for are never written: with each format that is less than a block
     /// for each worker.
     #[cold]
-    fn begin<'r>(&mut self, rows: &'r Rows, format: Arc<Format>) -> Result<(u32, &'r Block), Full> {
-        self.finish(rows);
-        let stride = format.n_words + 1;
-        let n_words = BLOCK as usize * stride;
+    fn begin(&mut self, rows: &Rows, format: Arc<Format>) -> Result<(), Full> {
+        self.finish();
         let next = rows.n_blocks.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n_blocks| {
             (n_blocks < MOST_BLOCKS).then_some(n_blocks + 1)
         });
         let next = next.map_err(|_| Full)?;
         self.format = Arc::clone(&format);
-        let words = (0..n_words).map(|_| AtomicU32::new(0)).collect();
-        let block = Block { rows: Packed { format, stride, words }, queue: Box::default() };
-        rows.bytes.fetch_add(n_words * 4 + size_of::<OwnLine<Queue>>(), Ordering::Relaxed);
-        let block = rows.blocks.set(next, block);
-        (self.block, self.n_rows) = (Some(next), 0);
-        Ok((next, block))
+        let block = Block { rows: Packed::new(format), queue: Arc::default() };
+        let bytes = size_of_val(&*block.rows.words) + size_of::<OwnLine<Queue>>();
+        rows.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let block = rows.blocks.set(next, block).clone();
+        (self.block, self.n_rows) = (Some((next * BLOCK, block)), 0);
+        Ok(())
     }
 
     /// Begins the block of this number, in a format for all that there is, and leaves those before it empty that were not begun; false where
@@ -437,8 +443,8 @@ impl Writer {
     }
 
     /// Says that no more rows will come into its block.
-    pub(crate) fn finish(&mut self, rows: &Rows) {
-        if let Some(block) = self.block.take().and_then(|at| rows.blocks.get(at)) {
+    pub(crate) fn finish(&mut self) {
+        if let Some((_, block)) = self.block.take() {
             block.queue.n_rows.store(self.n_rows | COMPLETE, Ordering::Release);
         }
     }
@@ -458,7 +464,7 @@ mod tests {
         for numbers in [&[0, 0, 0][..], &[0; 5], &[0, 1]] {
             writer.hold(numbers);
             let row = writer.write(&rows, numbers, 0, |n_numbers| widen(n_numbers, 1)).unwrap();
-            writer.add(&rows);
+            writer.add();
             let found: Vec<u32> = rows.get(row).collect();
             assert!(found.len() >= numbers.len() && found.starts_with(numbers), "{found:?}");
         }
@@ -486,11 +492,11 @@ mod tests {
                 writer.hold(&numbers);
                 let number =
                     writer.write(&rows, &numbers, at ^ worker, |n_numbers| widen(n_numbers, largest));
-                writer.add(&rows);
+                writer.add();
                 number.unwrap()
             };
             let numbers = (0..ROWS).map(add).collect::<Vec<u32>>();
-            writer.finish(&rows);
+            writer.finish();
             numbers
         };
         let take = || {
