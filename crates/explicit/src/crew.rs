@@ -36,7 +36,7 @@ use crate::visited::{Kept, Visited as _};
 use crate::worker::{Counts, Worker};
 
 /// So many states are taken at a time, at most.
-const MOST: u32 = 32;
+const MOST: u32 = 128;
 
 /// The longest sleep of a worker that has nothing to do.
 const SLEEP: Duration = Duration::from_micros(500);

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use pdnet_base::{Idx as _, OwnLine, Slots};
+use pdnet_base::{Idx as _, Slots};
 use pdnet_check::StopReason;
 use pdnet_space::{StateId, StoreWorker, ThreadSet};
 
@@ -55,8 +55,8 @@ pub(crate) struct Edges {
     addresses: Slots<Box<[AtomicU64]>>,
     blocks: Slots<Box<[AtomicU32]>>,
     n_blocks: AtomicU32,
-    /// How many there are, which changes with each state: who reads records must not wait for that.
-    n_edges: OwnLine<AtomicUsize>,
+    /// About how many there are: those of a block are counted when it is full.
+    n_edges: AtomicUsize,
     bytes: AtomicUsize,
     max_threads: u32,
     /// The words that a set of threads takes, in halves.
@@ -77,6 +77,8 @@ pub(crate) struct Record<'e> {
 pub(crate) struct RecordWriter {
     block: Option<u32>,
     n_words: usize,
+    /// How many edges its block has.
+    n_edges: usize,
 }
 
 /// What became of the wish to expand a state.
@@ -145,7 +147,7 @@ impl Edges {
             addresses: Slots::new(),
             blocks: Slots::new(),
             n_blocks: AtomicU32::new(0),
-            n_edges: OwnLine(AtomicUsize::new(0)),
+            n_edges: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
             max_threads,
             n_set: ThreadSet::n_words(max_threads) * 2,
@@ -220,7 +222,9 @@ impl Edges {
             let next = self.n_blocks.fetch_add(1, Ordering::Relaxed);
             self.bytes.fetch_add(size * 4, Ordering::Relaxed);
             self.blocks.set(next, (0..size).map(|_| AtomicU32::new(0)).collect());
-            *writer = RecordWriter { block: Some(next), n_words: 0 };
+            // Only now: were each state counted for all, they would wait for each other.
+            self.n_edges.fetch_add(writer.n_edges, Ordering::Relaxed);
+            *writer = RecordWriter { block: Some(next), n_words: 0, n_edges: 0 };
         }
         let (block, first) = (writer.block.unwrap_or(0), writer.n_words);
         writer.n_words += n_words;
@@ -254,7 +258,7 @@ impl Edges {
         if n_quarters > 0 {
             put(at, u32::from_le_bytes(quarters));
         }
-        self.n_edges.fetch_add(n_edges, Ordering::Relaxed);
+        writer.n_edges += n_edges;
         let address = u64::from(block) << 32 | first as u64;
         self.address(state).store(FIRST + address, Ordering::Release);
     }

@@ -22,6 +22,9 @@ use crate::{Crew, Explicit};
 /// So many successors of a state are put into the store together.
 const BATCH: usize = 256;
 
+/// So often one looks for what another worker is about to find, before others may have the processor.
+const LOOKS: u32 = 100;
+
 /// A net, compiled, with what every search asks about its transitions.
 pub(crate) struct Model<'a> {
     pub(crate) net: &'a Net,
@@ -570,6 +573,7 @@ impl<'a> Graph<'a> {
         budget: &mut Budget<'_>,
     ) -> Result<Range<usize>, StopReason> {
         self.keep_if_due(budget);
+        let mut n_looks = 0_u32;
         loop {
             if let Some(record) = self.record(state, sight) {
                 return Ok(0..record.n_edges());
@@ -578,9 +582,42 @@ impl<'a> Graph<'a> {
                 Claim::Granted => self.expander.expand(state, sight, budget)?,
                 Claim::Done => {}
                 // That takes as long as it would take here.
-                Claim::Others => std::thread::yield_now(),
+                Claim::Others => {
+                    n_looks += 1;
+                    if n_looks < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
+                }
             }
         }
+    }
+
+    /// Expands a state for a sight, unless that was done or another worker does it: false then.
+    pub(crate) fn expand(
+        &mut self,
+        state: StateId,
+        sight: Sight,
+        budget: &mut Budget<'_>,
+    ) -> Result<bool, StopReason> {
+        match self.known.layer(sight).edges.claim(state) {
+            Claim::Granted => self.expander.expand(state, sight, budget).map(|()| true),
+            Claim::Done | Claim::Others => Ok(false),
+        }
+    }
+
+    /// Whether the edges of a state are known for a sight.
+    #[inline]
+    pub(crate) fn is_expanded(&self, state: StateId, sight: Sight) -> bool {
+        self.record(state, sight).is_some()
+    }
+
+    /// The letter of the atoms that are observed, in an expanded state of which this was seen.
+    #[inline]
+    pub(crate) fn letter(&mut self, state: StateId, seen: &Seen, atoms: &mut Atoms) -> u64 {
+        seen.letter.unwrap_or_else(|| {
+            let compiled = self.model.compiled;
+            let loaded = self.state(state);
+            let is_deadlock = seen.enabled.is_empty() && !compiled.has_ended(loaded);
+            atoms.letter(compiled, loaded, is_deadlock)
+        })
     }
 
     /// Looks at what is known of a state, so that it is close to the processor when it is needed.

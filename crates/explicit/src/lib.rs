@@ -61,6 +61,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod budget;
 mod continuation;
 mod crew;

@@ -4,6 +4,7 @@ use pdnet_check::{AtomData, Fairness, MemoryUse, Outcome, Progress, Stats, StopR
 use pdnet_logic::{Atom, Automaton, Ltl, translate};
 use pdnet_space::Atoms;
 
+use crate::ahead;
 use crate::budget::Budget;
 use crate::cycles::Cycles;
 use crate::emptiness::{Emptiness, is_visited};
@@ -122,7 +123,14 @@ fn decide(
         }
     }
     let mut product = Product::new(graph, (&automaton, sights), atoms, prefixes, budget)?;
-    let found = Emptiness::new(fairness).search(&mut product, pause_at, budget);
+    let mut emptiness = Emptiness::new(fairness);
+    let mut found = emptiness.search(&mut product, pause_at, budget);
+    if matches!(found, Ok(Search::Paused)) && crew.workers < ahead::TOO_MANY {
+        found = ahead::search(&mut product, budget, |product, budget| {
+            emptiness.search(product, usize::MAX, budget)
+        });
+    }
+    drop(emptiness);
     *last = Last { progress: product.progress(), memory: product.memory() };
     let trace = match found? {
         Search::Ended(None) => None,

@@ -5,6 +5,7 @@ use pdnet_check::{Depth, MemoryUse, Progress, StopReason};
 use pdnet_logic::{AutState, Automaton};
 use pdnet_space::{Atoms, StateId, ThreadSet};
 
+use crate::ahead::Hints;
 use crate::budget::Budget;
 use crate::continuation::Continuations;
 use crate::graph::{Graph, Movers, full};
@@ -62,6 +63,8 @@ pub(crate) struct Product<'p, 'a, N = Nodes> {
     is_limited: bool,
     /// The threads that can move in the state of the node that was expanded last.
     pub(crate) last_enabled: ThreadSet,
+    /// Who is told of nodes that are seen for the first time.
+    pub(crate) hints: Option<Hints>,
     /// What the search keeps beside the product.
     pub(crate) search_bytes: usize,
     /// How deep it is.
@@ -85,7 +88,7 @@ impl<'p, 'a> Product<'p, 'a> {
             automaton.states.indices().map(|state| prefixes && automaton.is_universal_from(state));
         let (universal, nodes) = (universal.collect(), Nodes::new(automaton.states.len()));
         let mut product = Self::of(graph, (automaton, sights), (atoms, universal), nodes);
-        product.initial = product.node(initial, automaton.initial, budget)?;
+        (product.initial, _) = product.node(initial, automaton.initial, budget)?;
         Ok(product)
     }
 
@@ -93,7 +96,7 @@ impl<'p, 'a> Product<'p, 'a> {
     /// kept the limits.
     pub(crate) fn adopt(&mut self, node: Node, budget: &Budget<'_>) -> Result<u32, StopReason> {
         self.is_limited = false;
-        self.node(node.0, node.1, budget)
+        self.node(node.0, node.1, budget).map(|(node, _)| node)
     }
 
     /// The same product for workers, each with its view of the graph and of the nodes. The first one is for who has this product.
@@ -137,20 +140,24 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
             n_edges: 0,
             is_limited: true,
             last_enabled: ThreadSet::NONE,
+            hints: None,
             search_bytes: 0,
             depth: Depth::Stack(0),
             notes: Notes::default(),
         }
     }
 
-    /// The number of a node, which is added where it is new.
-    fn node(&mut self, state: StateId, at: AutState, budget: &Budget<'_>) -> Result<u32, StopReason> {
+    /// The number of a node, which is added where it is new, and whether it is known to be that.
+    fn node(
+        &mut self,
+        state: StateId,
+        at: AutState,
+        budget: &Budget<'_>,
+    ) -> Result<(u32, bool), StopReason> {
         let key = (state, at);
         let is_limited = self.is_limited;
         let allow = |n_nodes| if is_limited { budget.allow_states(n_nodes) } else { Ok(()) };
-        let found = self.nodes.number(key, allow)?;
-        let (node, _) = found.ok_or_else(full)?;
-        Ok(node)
+        self.nodes.number(key, allow)?.ok_or_else(full)
     }
 
     /// Lists the edges out of a node: appends them to `edges`.
@@ -169,15 +176,7 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
         let seen = seen?;
         self.last_enabled = seen.enabled;
         let stutters = seen.enabled.is_empty();
-        let letter = match seen.letter {
-            Some(letter) => letter,
-            None => {
-                let compiled = self.graph.model.compiled;
-                let loaded = self.graph.state(state);
-                let is_deadlock = stutters && !compiled.has_ended(loaded);
-                self.atoms.letter(compiled, loaded, is_deadlock)
-            }
-        };
+        let letter = self.graph.letter(state, &seen, &mut self.atoms);
         let automaton = self.automaton;
         if automaton.successors(at, letter).next().is_none() {
             // The runs that come here satisfy the formula whatever they meet later: nothing is to be noted.
@@ -196,11 +195,11 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
             // the bounds and samples to come must be noted: with more values, or beyond a bound, one may lie.
         }
         let first = edges.len();
-        let successors = std::mem::take(&mut self.successors);
+        let mut successors = std::mem::take(&mut self.successors);
         for edge in automaton.successors(at, letter) {
             let acceptance = edge.acceptance;
             if stutters {
-                let target = self.node(state, edge.target, budget)?;
+                let (target, _) = self.node(state, edge.target, budget)?;
                 edges.push(Edge { target, acceptance, movers: Movers::NOBODY });
             }
             // A search will look at all of this in a moment, and wait for each of them. These looks do not wait for each other.
@@ -209,14 +208,25 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
                 self.nodes.touch((next, edge.target)) ^ self.graph.touch(next, sight)
             };
             std::hint::black_box(successors.iter().map(touch).fold(0, |all, one| all ^ one));
+            if self.hints.is_some() {
+                first_those(&mut successors, |(next, _)| self.graph.is_expanded(*next, sight));
+            }
             for &(next, movers) in &successors {
-                let target = self.node(next, edge.target, budget)?;
+                let (target, is_new) = self.node(next, edge.target, budget)?;
+                if is_new && let Some(hints) = &mut self.hints {
+                    hints.tell((next, edge.target));
+                }
                 edges.push(Edge { target, acceptance, movers });
             }
         }
         self.successors = successors;
         self.n_edges += (edges.len() - first) as u64;
         Ok(Expansion::Edges)
+    }
+
+    /// What it is made of beside the graph, for others.
+    pub(crate) fn observed(&self) -> (&'p Automaton, Sights, Atoms) {
+        (self.automaton, self.sights.clone(), self.atoms.clone())
     }
 
     /// The state of a node.
@@ -236,10 +246,15 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
         (state, self.sights.of(at))
     }
 
+    /// The bytes of what is still to be done.
+    fn waiting_bytes(&self) -> usize {
+        self.search_bytes + self.hints.as_ref().map_or(0, Hints::bytes)
+    }
+
     /// What it takes memory for.
     pub(crate) fn memory(&self) -> MemoryUse {
         let (nodes, waiting) =
-            (self.nodes.progress(Progress::default()).memory_bytes, self.search_bytes as u64);
+            (self.nodes.progress(Progress::default()).memory_bytes, self.waiting_bytes() as u64);
         MemoryUse { nodes, waiting, ..self.graph.memory() }
     }
 
@@ -248,8 +263,19 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
             states: 0,
             transitions: self.n_edges,
             frontier: 0,
-            memory_bytes: (self.search_bytes + self.graph.bytes()) as u64,
+            memory_bytes: (self.waiting_bytes() + self.graph.bytes()) as u64,
             depth: Some(self.depth),
         })
+    }
+}
+
+/// Puts those first of which something is true.
+fn first_those<T>(items: &mut [T], is_true: impl Fn(&T) -> bool) {
+    let mut n_true = 0;
+    for at in 0..items.len() {
+        if is_true(&items[at]) {
+            items.swap(n_true, at);
+            n_true += 1;
+        }
     }
 }

@@ -109,18 +109,23 @@ impl Bucket {
         self.numbers[slot % WIDTH].store(number + 1, Ordering::Release);
     }
 
+    /// The tags of all slots.
+    fn all_tags(&self) -> u128 {
+        u128::from(self.tags(0, Ordering::Relaxed)) | u128::from(self.tags(1, Ordering::Relaxed)) << 64
+    }
+
+    /// Sets the tags of all slots. No other worker has the bucket.
+    #[expect(clippy::cast_possible_truncation, reason = "these bits are meant")]
+    fn set_tags(&self, tags: u128) {
+        self.tags.store(tags as u64, Ordering::Relaxed);
+        self.last_tags.store((tags >> 64) as u32, Ordering::Relaxed);
+    }
+
     /// Adds an entry. No other worker has the bucket, and it is not full.
     fn push(&self, number: u32, tag: u64, place: u8) {
         let n_entries = self.numbers.iter().position(|number| number.load(Ordering::Relaxed) == 0);
         let slot = n_entries.unwrap_or(WIDTH - 1);
-        let (word, at) = (slot / FIRST, slot % FIRST);
-        let tags = self.tags(word, Ordering::Relaxed) | tag << (8 * at);
-        #[expect(clippy::cast_possible_truncation, reason = "the second word has four bytes")]
-        if word == 0 {
-            self.tags.store(tags, Ordering::Relaxed);
-        } else {
-            self.last_tags.store(tags as u32, Ordering::Relaxed);
-        }
+        self.set_tags(self.all_tags() | u128::from(tag) << (8 * slot));
         self.fill(slot, number, place);
     }
 
@@ -234,19 +239,25 @@ impl Table {
         for (bucket, halves) in self.buckets.iter().zip(next.buckets.chunks_exact(2)) {
             let n_first = bucket.close(0);
             let n_slots = if n_first < FIRST { n_first } else { FIRST + bucket.close(1) };
-            let tags = [0, 1].map(|word| bucket.tags(word, Ordering::Relaxed).to_le_bytes());
+            let tags = bucket.all_tags();
             n_entries += n_slots;
-            for (slot, &tag) in tags.as_flattened()[..n_slots].iter().enumerate() {
+            // How many entries each half has, and their tags.
+            let (mut n_pushed, mut pushed) = ([0; 2], [0_u128; 2]);
+            for slot in 0..n_slots {
                 // Who sees the number sees the place.
                 let number = bucket.number(slot);
-                let place = bucket.places[slot].load(Ordering::Relaxed);
+                let place = bucket.places[slot % WIDTH].load(Ordering::Relaxed);
                 if n_bits.is_none() || place & GUEST != 0 {
                     left.push(number);
-                } else {
-                    let half = usize::from(place >> (BITS - 1));
-                    halves[half].push(number, u64::from(tag), place << 1 & !GUEST);
+                    continue;
                 }
+                let half = usize::from(place >> (BITS - 1)) & 1;
+                let at = n_pushed[half];
+                n_pushed[half] += 1;
+                pushed[half] |= (tags >> (8 * slot) & 0xff) << (8 * at);
+                halves[half].fill(at, number, place << 1 & !GUEST);
             }
+            halves.iter().zip(pushed).for_each(|(half, tags)| half.set_tags(tags));
         }
         for (at, &number) in left.iter().enumerate() {
             if let Some(&later) = left.get(at + AHEAD) {

@@ -56,24 +56,27 @@ impl Format {
     /// Makes the words of a row of these numbers; false where it has no room for them.
     #[inline]
     fn pack(&self, numbers: &[u32], packed: &mut Vec<u32>) -> bool {
-        packed.clear();
+        if packed.len() != self.n_words {
+            packed.resize(self.n_words, 0);
+        }
         let (mut words, mut n_bits, mut too_much) = (0_u64, 0, 0);
+        let mut room = packed.iter_mut();
         #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
         for (&bits, &number) in self.bits.iter().zip(numbers) {
             too_much |= u64::from(number) >> bits;
             words |= u64::from(number) << n_bits;
             n_bits += u32::from(bits);
             if n_bits >= 32 {
-                packed.push(words as u32);
+                room.next().into_iter().for_each(|word| *word = words as u32);
                 words >>= 32;
                 n_bits -= 32;
             }
         }
         #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
-        if n_bits > 0 {
-            packed.push(words as u32);
+        for word in room {
+            *word = words as u32;
+            words = 0;
         }
-        packed.resize(self.n_words, 0);
         too_much == 0 && numbers.len() <= self.bits.len()
     }
 }
