@@ -4,6 +4,7 @@
 //! state is expanded once, by the worker who has claimed it.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use pdnet_base::{Idx as _, Slots};
@@ -16,7 +17,7 @@ use crate::graph::{Movers, full};
 const BLOCK: usize = 1 << 13;
 
 /// So many states have their addresses side by side.
-const STATES: usize = 1 << 10;
+const STATES: usize = 1 << 12;
 
 /// The address of a state that was not expanded.
 const UNKNOWN: u64 = 0;
@@ -52,8 +53,10 @@ pub(crate) struct Letter {
 /// What is known of all states.
 #[derive(Debug)]
 pub(crate) struct Edges {
-    addresses: Slots<Box<[AtomicU64]>>,
-    blocks: Slots<Box<[AtomicU32]>>,
+    addresses: Slots<Arc<[AtomicU64]>>,
+    /// So many of them there are.
+    n_addresses: AtomicU32,
+    blocks: Slots<Arc<[AtomicU32]>>,
     n_blocks: AtomicU32,
     /// About how many there are: those of a block are counted when it is full.
     n_edges: AtomicUsize,
@@ -79,6 +82,37 @@ pub(crate) struct RecordWriter {
     n_words: usize,
     /// How many edges its block has.
     n_edges: usize,
+}
+
+/// What a worker has seen of where records are. By that they are found sooner than by what all workers share.
+#[derive(Debug, Default)]
+pub(crate) struct Map {
+    addresses: Vec<Arc<[AtomicU64]>>,
+    blocks: Vec<Arc<[AtomicU32]>>,
+}
+
+/// The map of nothing.
+static NOWHERE: Map = Map { addresses: Vec::new(), blocks: Vec::new() };
+
+impl Map {
+    /// Looks at what there is. A map is always one of the same edges.
+    #[inline]
+    pub(crate) fn learn(&mut self, edges: &Edges) {
+        if self.addresses.len() < edges.n_addresses.load(Ordering::Relaxed) as usize {
+            learn(&mut self.addresses, &edges.addresses);
+        }
+        if self.blocks.len() < edges.n_blocks.load(Ordering::Relaxed) as usize {
+            learn(&mut self.blocks, &edges.blocks);
+        }
+    }
+}
+
+/// Appends what is there. Some that are numbered may still be in the making: those are for the next time.
+fn learn<T: Clone>(known: &mut Vec<T>, slots: &Slots<T>) {
+    #[expect(clippy::cast_possible_truncation, reason = "they are numbered so")]
+    while let Some(next) = slots.get(known.len() as u32) {
+        known.push(next.clone());
+    }
 }
 
 /// What became of the wish to expand a state.
@@ -145,6 +179,7 @@ impl Edges {
     pub(crate) const fn new(max_threads: u32, has_partners: bool) -> Self {
         Self {
             addresses: Slots::new(),
+            n_addresses: AtomicU32::new(0),
             blocks: Slots::new(),
             n_blocks: AtomicU32::new(0),
             n_edges: AtomicUsize::new(0),
@@ -168,18 +203,29 @@ impl Edges {
         let (block, at) = ((state.index() / STATES) as u32, state.index() % STATES);
         let addresses = self.addresses.get(block).unwrap_or_else(|| {
             self.bytes.fetch_add(STATES * 8, Ordering::Relaxed);
+            self.n_addresses.fetch_max(block + 1, Ordering::Relaxed);
             self.addresses.set(block, (0..STATES).map(|_| AtomicU64::new(UNKNOWN)).collect())
         });
         &addresses[at]
     }
 
     /// What is known of a state that was expanded.
-    #[inline]
     pub(crate) fn get(&self, state: StateId) -> Option<Record<'_>> {
-        let address = self.address(state).load(Ordering::Acquire).checked_sub(FIRST)?;
+        self.find(&NOWHERE, state)
+    }
+
+    /// The same, by a map of these edges.
+    #[inline]
+    pub(crate) fn find<'e>(&'e self, map: &'e Map, state: StateId) -> Option<Record<'e>> {
+        let address = match map.addresses.get(state.index() / STATES) {
+            Some(addresses) => &addresses[state.index() % STATES],
+            None => self.address(state),
+        };
+        let address = address.load(Ordering::Acquire).checked_sub(FIRST)?;
         #[expect(clippy::cast_possible_truncation, reason = "made of 32 bits each")]
         let (block, first) = ((address >> 32) as u32, address as u32 as usize);
-        Some(Record { words: &self.blocks.get(block)?[first..], edges: self })
+        let words = map.blocks.get(block as usize).or_else(|| self.blocks.get(block))?;
+        Some(Record { words: &words[first..], edges: self })
     }
 
     /// Asks to expand a state.

@@ -12,7 +12,7 @@ use pdnet_space::{
 };
 
 use crate::budget::{Budget, FIRINGS, memory_of};
-use crate::edges::{Claim, Draft, Edges, LETTER_BITS, Letter, Record, RecordWriter};
+use crate::edges::{Claim, Draft, Edges, LETTER_BITS, Letter, Map, Record, RecordWriter};
 use crate::journal::edges::GraphJournal;
 use crate::notes::{self, Notes};
 use crate::sights::{self, Sight};
@@ -202,10 +202,13 @@ impl Known {
         if is_elsewhere { Sight::WHOLE } else { sight }
     }
 
-    /// What is known of a state that was expanded.
+    /// What is known of a state that was expanded, by a map of the edges for who sees all.
     #[inline]
-    fn record(&self, state: StateId, sight: Sight) -> Option<Record<'_>> {
-        self.layer(self.taken(state, sight)).edges.get(state)
+    fn record<'k>(&'k self, map: &'k Map, state: StateId, sight: Sight) -> Option<Record<'k>> {
+        match self.taken(state, sight) {
+            Sight::WHOLE => self.edges().find(map, state),
+            narrow => self.layer(narrow).edges.get(state),
+        }
     }
 
     fn layers(&self) -> impl Iterator<Item = &Layer> {
@@ -405,6 +408,8 @@ pub(crate) struct Seen {
 pub(crate) struct Graph<'a> {
     pub(crate) model: &'a Model<'a>,
     known: Arc<Known>,
+    /// Where the edges are for who sees all.
+    map: Map,
     expander: Expander<'a>,
     /// The atoms of the properties that have looked at it. Those of number 1 are the first.
     observed: Vec<String>,
@@ -429,7 +434,7 @@ impl<'a> Graph<'a> {
             atoms: None,
             counted: 0,
         };
-        Self { model, known, expander, observed: Vec::new(), journal: None }
+        Self { model, known, map: Map::default(), expander, observed: Vec::new(), journal: None }
     }
 
     /// Keeps it as the graph of this number, if one is given.
@@ -451,6 +456,7 @@ impl<'a> Graph<'a> {
             // What was half read is of no use.
             Err(None) => {
                 self.known = Arc::new(Known::new(self.model));
+                self.map = Map::default();
                 self.expander.counted = 0;
                 self.expander.known = Arc::clone(&self.known);
                 self.expander.store = SharedStore::worker(&self.known.store, 0);
@@ -500,7 +506,7 @@ impl<'a> Graph<'a> {
         };
         let observed = self.observed.clone();
         // One worker keeps what all of them find.
-        Self { model, known: Arc::clone(known), expander, observed, journal: None }
+        Self { model, known: Arc::clone(known), map: Map::default(), expander, observed, journal: None }
     }
 
     /// Keeps the letters of these atoms with states that are expanded from now on, where there is room for them. Letters that are known of the
@@ -561,7 +567,7 @@ impl<'a> Graph<'a> {
 
     #[inline]
     fn record(&self, state: StateId, sight: Sight) -> Option<Record<'_>> {
-        self.known.record(state, sight)
+        self.known.record(&self.map, state, sight)
     }
 
     /// The edges out of a state for a sight, by number, which is expanded first where it was not. A state without edges either
@@ -642,9 +648,10 @@ impl<'a> Graph<'a> {
         budget: &mut Budget<'_>,
     ) -> Result<Seen, StopReason> {
         self.keep_if_due(budget);
+        self.map.learn(self.known.edges());
         edges.clear();
         loop {
-            if let Some(record) = self.known.record(state, sight) {
+            if let Some(record) = self.known.record(&self.map, state, sight) {
                 edges.extend((0..record.n_edges()).map(|edge| record.edge(edge)));
                 let letter = self.expander.atoms.as_ref().and_then(|(_, number)| record.letter(*number));
                 return Ok(Seen { enabled: record.enabled(), letter, is_notable: record.is_noted() });
