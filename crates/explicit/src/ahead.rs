@@ -1,15 +1,16 @@
 //! Workers who run ahead of a search.
 //!
 //! A search for an accepting component by one worker spends most of its time on the edges of states that it comes to for the first
-//! time. So others find edges in the meantime: of states that the search has seen from afar and told them of, and on from there,
-//! depth first, as the search will go: so what it needs together was found together. Where the search has a choice, it goes where the edges are known. It stays what it is, node by node: what it tells
-//! are hints, which may be lost, come late or be of no use, and nothing depends on who has found the edges of a state.
+//! time. So others find edges in the meantime: of states that the search has seen from afar and told them of, and on from there, depth
+//! first, as the search will go: what it needs together was found together then, and lies together. Where the search has a
+//! choice, it goes where the edges are known.
 //!
-//! Those who run ahead follow the automaton, too: all states that they come to are those of nodes that the search has to come to,
-//! unless it finds what it looks for before.
+//! It stays what it is, node by node: what it tells are hints, which may be lost, come late or be of no use, and nothing depends on who
+//! has found the edges of a state. Those who run ahead follow the automaton, too: all states that they come to are those of nodes that
+//! the search has to come to, unless it finds what it looks for before.
 //!
-//! The search itself remains the work of one, about a third of all. So this is for few workers; for more of them there is
-//! [`crate::cycles`], where each has more to do.
+//! The search itself remains the work of one: between a third and a half of all. So this is for two workers; for more of them there
+//! is [`crate::cycles`], where each searches.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -148,12 +148,7 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
     }
 
     /// The number of a node, which is added where it is new, and whether it is known to be that.
-    fn node(
-        &mut self,
-        state: StateId,
-        at: AutState,
-        budget: &Budget<'_>,
-    ) -> Result<(u32, bool), StopReason> {
+    fn node(&mut self, state: StateId, at: AutState, budget: &Budget<'_>) -> Result<(u32, bool), StopReason> {
         let key = (state, at);
         let is_limited = self.is_limited;
         let allow = |n_nodes| if is_limited { budget.allow_states(n_nodes) } else { Ok(()) };

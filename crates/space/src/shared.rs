@@ -290,7 +290,6 @@ impl StoreWorker {
     /// Brings a state that is to be put in with others, with its mark where it is new. See [`StateStore::bring`].
     #[inline]
     pub fn bring(&mut self, row: &Row, mark: u32, flag: bool) -> usize {
-        self.store.index.prefetch(&self.index, row.hash());
         self.brought.push(without_zeros(row.numbers(), self.store.chunks.len()), row.hash(), mark, flag)
     }
 
@@ -305,6 +304,7 @@ impl StoreWorker {
         let mut brought = std::mem::take(&mut self.brought);
         let (SharedStore { index, rows, .. }, view) = (&*self.store, &self.index);
         self.writer.learn(rows);
+        brought.hashes().for_each(|hash| index.prefetch(view, hash));
         let candidates = brought.hashes().filter_map(|hash| index.candidate(view, hash));
         candidates.for_each(|row| self.writer.prefetch(row));
         let result = brought.drain(|key, hash, mark, flag| {

@@ -154,7 +154,6 @@ impl StateStore {
     /// it.
     #[inline]
     pub fn bring(&mut self, row: &Row, mark: u32, flag: bool) -> usize {
-        self.index.prefetch(row.hash());
         self.brought.push(without_zeros(row.numbers(), self.chunks.len()), row.hash(), mark, flag)
     }
 
@@ -171,6 +170,7 @@ impl StateStore {
         mut found: impl FnMut(StateId, bool, u32, bool) -> ControlFlow<()>,
     ) -> Result<(), Full> {
         let mut brought = std::mem::take(&mut self.brought);
+        brought.hashes().for_each(|hash| self.index.prefetch(hash));
         let candidates = brought.hashes().filter_map(|hash| self.index.candidate(hash));
         candidates.for_each(|row| self.rows.prefetch(row));
         let result = brought.drain(|key, hash, mark, flag| {
