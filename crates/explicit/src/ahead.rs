@@ -32,7 +32,7 @@ pub(crate) const TOO_MANY: usize = 3;
 /// So many nodes are told at a time, unless somebody waits for them.
 const BATCH: usize = 32;
 
-/// So many nodes wait, at most.
+/// So many nodes wait, at most; then half of them are dropped.
 const MOST: usize = 1 << 18;
 
 /// So often one who has nothing to do looks for something before it sleeps, with so many turns between two looks.
@@ -108,15 +108,12 @@ impl Runner<'_, '_> {
     /// Waits until there is something to do, for a while.
     fn await_work(&mut self) {
         let Self { ahead, waiting, .. } = self;
-        if ahead.take(waiting) {
-            return;
-        }
-        ahead.is_idle.store(true, Ordering::Relaxed);
         for _ in 0..LOOKS {
             if ahead.take(waiting) {
                 ahead.is_idle.store(false, Ordering::Relaxed);
                 return;
             }
+            ahead.is_idle.store(true, Ordering::Relaxed);
             (0..TURNS).for_each(|_| std::hint::spin_loop());
         }
         std::thread::sleep(PAUSE);
@@ -165,13 +162,13 @@ impl Hints {
     }
 
     fn hand_over(&mut self) {
-        // What is too much is dropped: the others have enough to do.
-        if self.ahead.n_waiting.load(Ordering::Relaxed) < MOST {
-            let mut waiting = self.ahead.waiting();
-            waiting.extend_from_slice(&self.batch);
-            self.ahead.n_waiting.store(waiting.len(), Ordering::Relaxed);
+        let mut waiting = self.ahead.waiting();
+        // The others have enough to do. The search has come to most of what was told long ago.
+        if waiting.len() >= MOST {
+            waiting.drain(..MOST / 2);
         }
-        self.batch.clear();
+        waiting.append(&mut self.batch);
+        self.ahead.n_waiting.store(waiting.len(), Ordering::Relaxed);
     }
 
     /// The bytes of what waits.
@@ -205,6 +202,7 @@ pub(crate) fn search<T>(
                 let mut watch = Watch(ahead);
                 // Where it stops before the end, the search does without it.
                 let _ = runner.run(&mut budget.with(&mut watch));
+                ahead.is_idle.store(false, Ordering::Relaxed);
             };
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }

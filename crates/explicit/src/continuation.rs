@@ -24,6 +24,8 @@ enum Fate {
 #[derive(Debug, Default)]
 pub(crate) struct Continuations {
     fates: Vec<Fate>,
+    /// How many states were looked at.
+    n_entered: usize,
 }
 
 impl Continuations {
@@ -68,7 +70,9 @@ impl Continuations {
         loop {
             if let Some(state) = entered.take() {
                 graph.edges(state, sight, budget)?;
-                budget.allow_states(graph.n_states())?;
+                // Other workers may have filled the graph: only what this search looks at is counted here.
+                self.n_entered += 1;
+                budget.allow_states(self.n_entered)?;
                 path.push((state, 0));
                 self.fates[state.index()] = Fate::Open;
                 if graph.stutters(state, sight) || graph.meets_fault(state, sight) {

@@ -1,4 +1,5 @@
-//! Several workers on one search for an accepting component.
+//! Several workers on one search for an accepting component; of two, one does better to find edges ahead of the other
+//! ([`crate::ahead`]).
 //!
 //! Each worker does a search of its own for strongly connected components, as [`crate::emptiness`] does, from the initial node on, but
 //! follows edges in another order than the others. What they find out they share ([`crate::sets`]): nodes that are

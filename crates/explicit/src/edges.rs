@@ -54,7 +54,7 @@ pub(crate) struct Letter {
 #[derive(Debug)]
 pub(crate) struct Edges {
     addresses: Slots<Arc<[AtomicU64]>>,
-    /// So many of them there are.
+    /// There are none from this number on.
     n_addresses: AtomicU32,
     blocks: Slots<Arc<[AtomicU32]>>,
     n_blocks: AtomicU32,
@@ -202,9 +202,14 @@ impl Edges {
         #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
         let (block, at) = ((state.index() / STATES) as u32, state.index() % STATES);
         let addresses = self.addresses.get(block).unwrap_or_else(|| {
-            self.bytes.fetch_add(STATES * 8, Ordering::Relaxed);
-            self.n_addresses.fetch_max(block + 1, Ordering::Relaxed);
-            self.addresses.set(block, (0..STATES).map(|_| AtomicU64::new(UNKNOWN)).collect())
+            let made: Arc<[AtomicU64]> = (0..STATES).map(|_| AtomicU64::new(UNKNOWN)).collect();
+            let addresses = self.addresses.set(block, Arc::clone(&made));
+            // Another worker may have been faster.
+            if Arc::ptr_eq(addresses, &made) {
+                self.bytes.fetch_add(size_of_val(&*made), Ordering::Relaxed);
+                self.n_addresses.fetch_max(block + 1, Ordering::Relaxed);
+            }
+            addresses
         });
         &addresses[at]
     }

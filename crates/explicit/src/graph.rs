@@ -25,6 +25,9 @@ const BATCH: usize = 256;
 /// So often one looks for what another worker is about to find, before others may have the processor.
 const LOOKS: u32 = 100;
 
+/// So often before limits are looked at.
+const LIMITS: u32 = 1 << 12;
+
 /// A net, compiled, with what every search asks about its transitions.
 pub(crate) struct Model<'a> {
     pub(crate) net: &'a Net,
@@ -534,10 +537,6 @@ impl<'a> Graph<'a> {
         Ok(id)
     }
 
-    pub(crate) fn n_states(&self) -> usize {
-        self.known.store.len()
-    }
-
     pub(crate) fn bytes(&self) -> usize {
         self.known.bytes()
     }
@@ -589,8 +588,16 @@ impl<'a> Graph<'a> {
                 Claim::Done => {}
                 // That takes as long as it would take here.
                 Claim::Others => {
-                    n_looks += 1;
-                    if n_looks < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
+                    n_looks = n_looks.wrapping_add(1);
+                    if n_looks < LOOKS {
+                        std::hint::spin_loop()
+                    } else {
+                        std::thread::yield_now()
+                    }
+                    // A state may have very many steps.
+                    if n_looks.is_multiple_of(LIMITS) {
+                        budget.look(&self.known.progress())?;
+                    }
                 }
             }
         }

@@ -35,7 +35,8 @@
 //! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
 //! | `sweep` | several workers on that |
 //! | `emptiness` | accepting components of the product, with fairness |
-//! | `cycles` | several workers on that |
+//! | `ahead` | two workers on that: one searches, the other finds edges |
+//! | `cycles` | more workers on that: all of them search |
 //! | `sets` | the sets of strongly connected nodes that they share |
 //! | `streett` | strong fairness inside of a component |
 //! | `scc` | components of small graphs |

@@ -35,12 +35,13 @@ fn guided_searches_agree_with_the_reference() {
     let seed = Rng::test_seed(1);
     let n_nets = Rng::test_number("PDNET_NETS").unwrap_or(N_NETS);
     let stubborn = Explicit { stubborn: true, ..Explicit::PLAIN };
-    let crew = Crew { workers: 2, from_states: 2 };
+    let [two, three] = [2, 3].map(|workers| Crew { workers, from_states: 2 });
     let engines = [
         stubborn,
         Explicit { guided: true, ..stubborn },
-        Explicit { guided: true, crew, ..stubborn },
+        Explicit { guided: true, crew: two, ..stubborn },
         Explicit { guided: true, through_sections: true, ..stubborn },
+        Explicit { guided: true, crew: three, ..stubborn },
     ];
     let counts = engines.map(|engine| visited(engine, n_nets, seed));
     assert!(counts[1] < counts[0], "seed {seed}: {counts:?} states");

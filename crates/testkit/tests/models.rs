@@ -168,13 +168,14 @@ fn compare_engines(
     fairness: Fairness,
     context: impl Fn() -> String,
 ) -> (usize, usize) {
-    let crew = Crew { workers: 2, from_states: 2 };
+    // Two workers share the work on a formula in another way than three.
+    let [two, three] = [2, 3].map(|workers| Crew { workers, from_states: 2 });
     let engines: [&dyn Engine; 8] = [
         &PLAIN,
         &STUBBORN,
         &Explicit::default(),
-        &Explicit { crew, ..PLAIN },
-        &Explicit { crew, ..Explicit::default() },
+        &Explicit { crew: two, ..PLAIN },
+        &Explicit { crew: three, ..Explicit::default() },
         &Reduced { slices: true, merges: false },
         &Reduced { slices: false, merges: true },
         &Reduced { slices: true, merges: true },

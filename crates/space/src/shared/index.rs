@@ -31,10 +31,11 @@ const BYTES: [u64; 2] = [u64::MAX, u16::MAX as u64];
 /// one that is twice as large, so that the hashes are seldom made of the entries themselves, which lie anywhere in memory.
 const BITS: u32 = 7;
 
-/// So many of them count for a first table: the tables that are made by the hashes are small ones, or very large ones.
+/// So many of them count for a first table: the tables that are made by the hashes are small ones, or large ones that were small
+/// long ago.
 const FIRST_BITS: u32 = 3;
 
-/// Is set beside these bits where the entry belongs into a bucket before its own, which was full.
+/// Is set beside these bits where the entry belongs into a bucket before the one that it is in, because that was full.
 const GUEST: u8 = 1 << BITS;
 
 /// The tag of a free slot in a table that is replaced. The tag of a free slot is 0, and entries have others.
@@ -97,7 +98,8 @@ impl Bucket {
             let tags = self.tags(word, Ordering::Acquire);
             let free = with_tag(word, tags, 0);
             if self.exchange_tags(word, tags, tags | ((free >> 7) * CLOSED)) {
-                return (free.trailing_zeros() as usize / 8).min([FIRST, WIDTH - FIRST][word]);
+                let no_entry = free | with_tag(word, tags, CLOSED);
+                return (no_entry.trailing_zeros() as usize / 8).min([FIRST, WIDTH - FIRST][word]);
             }
         }
     }
