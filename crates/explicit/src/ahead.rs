@@ -13,10 +13,10 @@
 //! is [`crate::cycles`], where each searches.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pdnet_check::{Control, Observer, Progress, StopReason};
+use pdnet_check::StopReason;
 use pdnet_logic::Automaton;
 use pdnet_space::{Atoms, StateId};
 
@@ -25,6 +25,7 @@ use crate::graph::{Graph, Movers};
 use crate::nodes::Node;
 use crate::product::Product;
 use crate::sights::Sights;
+use crate::team::{Leaves, Watch, lock};
 
 /// From so many workers on it is better if each of them searches.
 pub(crate) const TOO_MANY: usize = 3;
@@ -56,16 +57,12 @@ struct Ahead {
 }
 
 impl Ahead {
-    fn waiting(&self) -> MutexGuard<'_, Vec<Node>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes the last nodes that were told: most of those before them the search has come to since.
     fn take(&self, nodes: &mut Vec<Node>) -> bool {
         if self.n_waiting.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        let mut waiting = self.waiting();
+        let mut waiting = lock(&self.waiting);
         let n_left = waiting.len().saturating_sub(BATCH);
         nodes.extend(waiting.drain(n_left..));
         self.n_waiting.store(n_left, Ordering::Relaxed);
@@ -162,7 +159,7 @@ impl Hints {
     }
 
     fn hand_over(&mut self) {
-        let mut waiting = self.ahead.waiting();
+        let mut waiting = lock(&self.ahead.waiting);
         // The others have enough to do. The search has come to most of what was told long ago.
         if waiting.len() >= MOST {
             waiting.drain(..MOST / 2);
@@ -195,11 +192,11 @@ pub(crate) fn search<T>(
         .collect();
     std::thread::scope(|scope| {
         // However the search ends, the others shall not go on.
-        let ends = Ends(&ahead);
+        let ends = Leaves(&ahead.is_over);
         for mut runner in runners {
             let (ahead, budget) = (&ahead, budget.fork());
             let run = move || {
-                let mut watch = Watch(ahead);
+                let mut watch = Watch(&ahead.is_over);
                 // Where it stops before the end, the search does without it.
                 let _ = runner.run(&mut budget.with(&mut watch));
                 ahead.is_idle.store(false, Ordering::Relaxed);
@@ -212,22 +209,4 @@ pub(crate) fn search<T>(
         drop(ends);
         result
     })
-}
-
-/// Ends the work of all when the search has ended.
-struct Ends<'a>(&'a Ahead);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.is_over.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Stops a worker in the middle of a state when the search has ended.
-struct Watch<'a>(&'a Ahead);
-
-impl Observer for Watch<'_> {
-    fn progress(&mut self, _: &Progress) -> Control {
-        if self.0.is_over() { Control::Stop } else { Control::Continue }
-    }
 }

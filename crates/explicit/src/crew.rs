@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pdnet_base::{Idx as _, OwnLine};
-use pdnet_check::{Control, Depth, Observer, Progress, StopReason};
+use pdnet_check::{Depth, Progress, StopReason};
 use pdnet_space::{SharedStore, StateId, StoreWorker};
 
 use crate::budget::Budget;
@@ -32,6 +32,7 @@ use crate::journal::findings::Findings;
 use crate::journal::finite::Journal;
 use crate::safety::Ended;
 use crate::scout::SCOUTS_AT;
+use crate::team::{Watch, lock};
 use crate::visited::{Kept, Visited as _};
 use crate::worker::{Counts, Worker};
 
@@ -67,7 +68,7 @@ pub(crate) fn go_on<'a>(
         for (number, worker) in (1..).zip(&mut others) {
             let (crew, budget) = (&crew, budget.fork());
             let run = move || {
-                let mut watch = Watch(crew);
+                let mut watch = Watch(&crew.is_over);
                 crew.run(worker, number, None, &mut budget.with(&mut watch));
             };
             if std::thread::Builder::new().spawn_scoped(scope, run).is_err() {
@@ -160,7 +161,7 @@ impl<'s> Common<'s> {
     }
 
     fn left(&self) -> MutexGuard<'_, Vec<StateId>> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.left)
     }
 
     fn progress(&self) -> Progress {
@@ -193,7 +194,7 @@ impl<'s> Common<'s> {
         let result = self.work(worker, number, journal, budget);
         self.tell(worker, number);
         if let Err(reason) = result {
-            let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut stopped = lock(&self.stopped);
             // Those that are told to stop because another one has are not asked why.
             if !self.is_over.load(Ordering::SeqCst) {
                 *stopped = Some(reason);
@@ -313,7 +314,7 @@ impl<'s> Common<'s> {
     }
 
     fn findings(&self) -> MutexGuard<'_, Vec<Findings>> {
-        self.findings.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.findings)
     }
 
     /// Rests while the search is kept. Nothing is taken and not expanded, or brought and not put in.
@@ -379,14 +380,5 @@ impl Drop for Leaves<'_, '_> {
     fn drop(&mut self) {
         self.0.n_alive.fetch_sub(1, Ordering::SeqCst);
         self.0.is_over.store(true, Ordering::SeqCst);
-    }
-}
-
-/// Stops the searches that a worker does on the side when all is over.
-struct Watch<'c, 's>(&'c Common<'s>);
-
-impl Observer for Watch<'_, '_> {
-    fn progress(&mut self, _: &Progress) -> Control {
-        if self.0.is_over.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
     }
 }

@@ -34,11 +34,11 @@
 //! strongly connected among themselves: the edges that led to a union lie between nodes of the sets that were united.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use pdnet_base::{FxHashMap, OwnLine};
-use pdnet_check::{Control, Depth, Fairness, MemoryUse, Observer, Progress, StopReason};
+use pdnet_check::{Depth, Fairness, MemoryUse, Progress, StopReason};
 
 use crate::budget::Budget;
 use crate::emptiness::{Summary, Witness};
@@ -49,6 +49,7 @@ use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product};
 use crate::sets::{Claim, MOST_WORKERS, Sets, View};
 use crate::streett;
+use crate::team::{Leaves, Watch, lock};
 
 /// What is known of sets is kept in so many tables, by root.
 const SHARDS: usize = 64;
@@ -147,7 +148,7 @@ impl Cycles {
             for mut worker in workers {
                 let budget = budget.fork();
                 let run = move || {
-                    let mut watch = Watch(self);
+                    let mut watch = Watch(&self.is_decided);
                     worker.run(&mut budget.with(&mut watch))
                 };
                 // Fewer workers do as well.
@@ -275,19 +276,6 @@ impl Cycles {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Stops a worker in the middle of something when the answer is known.
-struct Watch<'c>(&'c Cycles);
-
-impl Observer for Watch<'_> {
-    fn progress(&mut self, _: &Progress) -> Control {
-        if self.0.is_decided.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
-    }
-}
-
 /// The nodes as a worker sees them.
 struct CommonNodes<'c> {
     search: &'c Cycles,
@@ -390,7 +378,7 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
     /// Works until the search is over.
     fn run(&mut self, budget: &mut Budget<'_>) -> Notes {
         // Where this worker panics, the others shall not go on.
-        let leaves = Leaves(self.search);
+        let leaves = Leaves(&self.search.is_over);
         if let Err(reason) = self.work(budget)
             && !self.search.is_decided.swap(true, Ordering::SeqCst)
         {
@@ -599,14 +587,5 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
             }
         }
         Ok(())
-    }
-}
-
-/// Ends the search when a worker goes, however it goes: each goes only when there is nothing more to be done.
-struct Leaves<'c>(&'c Cycles);
-
-impl Drop for Leaves<'_> {
-    fn drop(&mut self) {
-        self.0.is_over.store(true, Ordering::SeqCst);
     }
 }

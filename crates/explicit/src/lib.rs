@@ -38,6 +38,7 @@
 //! | `ahead` | two workers on that: one searches, the other finds edges |
 //! | `cycles` | more workers on that: all of them search |
 //! | `sets` | the sets of strongly connected nodes that they share |
+//! | `team` | how several workers end together |
 //! | `streett` | strong fairness inside of a component |
 //! | `scc` | components of small graphs |
 //! | `lasso` | a short run out of an accepting component |
@@ -94,6 +95,7 @@ mod sights;
 mod stepper;
 mod streett;
 mod sweep;
+mod team;
 mod visited;
 mod worker;
 

@@ -5,12 +5,12 @@
 //! the answer is that of [`crate::prefix`]; but with several workers, a run need not be a shortest one.
 
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pdnet_base::{OwnLine, Slots};
-use pdnet_check::{Control, MemoryUse, Observer, Progress, StopReason, Trace};
+use pdnet_check::{MemoryUse, Progress, StopReason, Trace};
 
 use crate::budget::Budget;
 use crate::graph::{Graph, Movers};
@@ -19,6 +19,7 @@ use crate::nodes::{Node, NodeTable};
 use crate::notes::Notes;
 use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product};
+use crate::team::{Leaves, Watch, lock};
 
 /// So many nodes are handed over together.
 const BATCH: usize = 64;
@@ -60,10 +61,6 @@ struct Tally {
     edges: AtomicU64,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Sweep {
     /// A search by so many workers, with an automaton of so many states.
     pub(crate) fn new(n_workers: usize, n_states: usize) -> Self {
@@ -102,7 +99,7 @@ impl Sweep {
             for (number, mut product) in workers {
                 let budget = budget.fork();
                 let run = move || {
-                    let mut watch = Watch(self);
+                    let mut watch = Watch(&self.is_over);
                     self.run(&mut product, number, &mut budget.with(&mut watch))
                 };
                 match std::thread::Builder::new().spawn_scoped(scope, run) {
@@ -200,7 +197,7 @@ impl Sweep {
         budget: &mut Budget<'_>,
     ) -> Notes {
         // Where this worker panics, the others shall not wait for it.
-        let leaves = Leaves(self);
+        let leaves = Leaves(&self.is_over);
         if let Err(reason) = self.work(product, number, budget)
             && !self.is_over.load(Ordering::SeqCst)
         {
@@ -306,24 +303,6 @@ impl Sweep {
         }
         path.reverse();
         Trace { prefix: firings(product.graph, &path), end: prefix_end(&path) }
-    }
-}
-
-/// Ends the search when a worker goes, however it goes: each goes only when there is nothing more to be done.
-struct Leaves<'s>(&'s Sweep);
-
-impl Drop for Leaves<'_> {
-    fn drop(&mut self) {
-        self.0.is_over.store(true, Ordering::SeqCst);
-    }
-}
-
-/// Stops a worker in the middle of something when all is over.
-struct Watch<'s>(&'s Sweep);
-
-impl Observer for Watch<'_> {
-    fn progress(&mut self, _: &Progress) -> Control {
-        if self.0.is_over.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
     }
 }
 
