@@ -633,10 +633,10 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// Looks at what is known of a state, so that it is close to the processor when it is needed.
+    /// Looks at what is known of a state, so that it is close to the processor when it is needed. Whether its edges are known.
     #[inline]
-    pub(crate) fn touch(&self, state: StateId, sight: Sight) -> u32 {
-        self.record(state, sight).map_or(0, |record| record.touch())
+    pub(crate) fn touch(&self, state: StateId, sight: Sight) -> bool {
+        std::hint::black_box(self.record(state, sight).map(|record| record.touch())).is_some()
     }
 
     /// Where an edge of an expanded state leads, and who moves.

@@ -35,8 +35,9 @@ pub(crate) trait NodeTable {
         allow: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Option<(u32, bool)>, E>;
 
-    /// Looks at what is known of a node, so that it is close to the processor when it is needed.
-    fn touch(&self, key: Node) -> u32;
+    /// Looks at what is known of a node, so that it is close to the processor when it is needed. False where the search was there
+    /// already, so that it will not look at more.
+    fn touch(&self, key: Node) -> bool;
 
     /// How far the search is that has these nodes; what its product takes beside them is given.
     fn progress(&self, product: Progress) -> Progress;
@@ -150,12 +151,12 @@ impl NodeTable for Nodes {
     }
 
     #[inline]
-    fn touch(&self, key: Node) -> u32 {
+    fn touch(&self, key: Node) -> bool {
         match &self.table {
             Table::Few(n_states) => {
-                self.values.get(key.0.index() * n_states + key.1.index()).copied().unwrap_or(NOT_MET)
+                self.values.get(key.0.index() * n_states + key.1.index()).is_none_or(|&value| value <= MET)
             }
-            Table::Many { .. } => NOT_MET,
+            Table::Many { .. } => true,
         }
     }
 

@@ -199,12 +199,13 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
             }
             // A search will look at all of this in a moment, and wait for each of them. These looks do not wait for each other.
             let sight = self.sights.of(edge.target);
-            let touch = |&(next, _): &(StateId, Movers)| {
-                self.nodes.touch((next, edge.target)) ^ self.graph.touch(next, sight)
+            let is_known = |&(next, _): &(StateId, Movers)| {
+                self.nodes.touch((next, edge.target)) && self.graph.touch(next, sight)
             };
-            std::hint::black_box(successors.iter().map(touch).fold(0, |all, one| all ^ one));
             if self.hints.is_some() {
-                first_those(&mut successors, |(next, _)| self.graph.is_expanded(*next, sight));
+                first_those(&mut successors, is_known);
+            } else {
+                std::hint::black_box(successors.iter().filter(|next| is_known(next)).count());
             }
             for &(next, movers) in &successors {
                 let (target, is_new) = self.node(next, edge.target, budget)?;

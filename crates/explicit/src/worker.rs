@@ -15,7 +15,7 @@ use crate::stepper::Stepper;
 use crate::visited::Visited;
 
 /// So many states are put into the store together.
-const BATCH: usize = 64;
+const BATCH: usize = 256;
 
 /// One who expands states and looks at them. A search has one of them, or several that share the visited set.
 pub(crate) struct Worker<'a, V> {

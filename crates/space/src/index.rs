@@ -9,19 +9,19 @@
 //! fixed share of the entries.
 //!
 //! Where a segment doubles, the entries of a bucket go to two buckets, by the next bit of the place that their hash stands for. A bucket
-//! has room for two such bits of each entry: so only every third time the hashes have to be made of the
+//! has room for six such bits of each entry: so only every seventh time the hashes have to be made of the
 //! entries themselves, which lie anywhere in memory.
 
 use pdnet_base::prefetch;
 
 /// How many entries a bucket has.
-const WIDTH: usize = 12;
+const WIDTH: usize = 11;
 
 /// How many segments there are.
 const SEGMENTS: usize = 64;
 
 /// As many bits of an entry's place are known behind its bucket.
-const BITS: u32 = 2;
+const BITS: u32 = 6;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -29,25 +29,39 @@ struct Bucket {
     numbers: [u32; WIDTH],
     /// Bits of the hashes, never 0 where there is an entry. There are none behind the first that is 0.
     tags: [u8; WIDTH],
-    /// The next [`BITS`] bits of the place of each entry, and the flag [`GUESTS`].
-    places: u32,
+    /// The next [`BITS`] bits of the place of each entry, from the lowest on.
+    places: [u8; PLACES],
 }
 
-/// Some entries of the bucket belong into one before it, which was full.
-const GUESTS: u32 = 1 << 31;
+/// So many bytes are left in a line of the cache.
+const PLACES: usize = 9;
 
-const EMPTY: Bucket = Bucket { numbers: [0; WIDTH], tags: [0; WIDTH], places: 0 };
+/// These bits are not known: the entry belongs into a bucket before the one that it is in, which was full. An entry with
+/// just these bits counts as one of those.
+const UNKNOWN: u8 = (1 << BITS) - 1;
+
+const EMPTY: Bucket = Bucket { numbers: [0; WIDTH], tags: [0; WIDTH], places: [0; PLACES] };
+
+/// The bytes of the other three tags.
+const HIGH: u64 = 0xff_ffff;
 
 /// So many entries before its turn an entry is brought close to the processor.
 const AHEAD: usize = 16;
 
 impl Bucket {
-    /// The tags of the first eight entries and of the other ones.
+    /// The tags of the first eight entries and of the other three.
     #[inline]
     fn tags(&self) -> (u64, u32) {
         let low = self.tags.first_chunk().map_or(0, |tags| u64::from_le_bytes(*tags));
         let high = self.tags.last_chunk().map_or(0, |tags| u32::from_le_bytes(*tags));
-        (low, high)
+        (low, high >> 8)
+    }
+
+    #[inline]
+    fn places(&self) -> u128 {
+        let mut bytes = [0; size_of::<u128>()];
+        bytes[..PLACES].copy_from_slice(&self.places);
+        u128::from_le_bytes(bytes)
     }
 
     /// How many entries it has.
@@ -68,16 +82,17 @@ impl Bucket {
     fn fits(&self, tag: u8) -> Slots {
         let (low, high) = self.tags();
         let wanted = u64::from_le_bytes([tag; 8]);
-        Slots(zeros(low ^ wanted) >> 7 | (zeros(u64::from(high) ^ wanted) & u64::from(u32::MAX)) >> 6)
+        Slots(zeros(low ^ wanted) >> 7 | (zeros(u64::from(high) ^ wanted) & HIGH) >> 6)
     }
 
     /// Adds an entry, with the bits of its place. It must not be full.
     #[inline]
-    fn push(&mut self, number: u32, tag: u8, place: u32) {
+    fn push(&mut self, number: u32, tag: u8, place: u8) {
         let slot = self.len() % WIDTH;
         self.numbers[slot] = number;
         self.tags[slot] = tag;
-        self.places |= place << (slot as u32 * BITS);
+        let places = self.places() | u128::from(place) << (slot as u32 * BITS);
+        self.places.copy_from_slice(&places.to_le_bytes()[..PLACES]);
     }
 }
 
@@ -200,10 +215,10 @@ impl Index {
 impl Segment {
     /// The bucket where an entry with this hash is looked for first, and the next bits of its place.
     #[inline]
-    fn home(&self, hash: u64) -> (usize, u32) {
+    fn home(&self, hash: u64) -> (usize, u8) {
         let place = (hash >> 32) * self.buckets.len() as u64;
         #[expect(clippy::cast_possible_truncation, reason = "these bits are meant")]
-        let bits = place as u32 >> (u32::BITS - BITS);
+        let bits = (place as u32 >> (u32::BITS - BITS)) as u8;
         ((place >> 32) as usize, bits)
     }
 
@@ -224,11 +239,7 @@ impl Segment {
     #[inline]
     fn put_at(&mut self, at: usize, hash: u64, number: u32) {
         let (home, place) = self.home(hash);
-        let bucket = &mut self.buckets[at];
-        bucket.push(number, tag(hash), place);
-        if at != home {
-            bucket.places |= GUESTS;
-        }
+        self.buckets[at].push(number, tag(hash), if at == home { place } else { UNKNOWN });
         self.n_entries += 1;
     }
 
@@ -262,21 +273,21 @@ impl Segment {
         }
     }
 
-    /// Lets the entries of each bucket go to two, which have room for them, by the next bit of their places. Of buckets with guests the
-    /// entries are left.
+    /// Lets the entries of each bucket go to two, which have room for them, by the next bit of their places. Those whose bits are not
+    /// known are left.
     fn split(&mut self, before: &[Bucket], left: &mut Vec<u32>) {
         for (bucket, halves) in before.iter().zip(self.buckets.chunks_exact_mut(2)) {
             let numbers = &bucket.numbers[..bucket.len()];
-            if bucket.places & GUESTS != 0 {
-                left.extend(numbers);
-                continue;
-            }
-            self.n_entries += numbers.len();
-            let mut places = bucket.places;
+            let mut places = bucket.places();
             for (&number, &tag) in numbers.iter().zip(&bucket.tags) {
-                let (first, rest) = (places >> (BITS - 1) & 1, places & ((1 << (BITS - 1)) - 1));
-                halves[first as usize].push(number, tag, rest << 1);
+                let place = places as u8 & UNKNOWN;
                 places >>= BITS;
+                if place == UNKNOWN {
+                    left.push(number);
+                } else {
+                    halves[usize::from(place >> (BITS - 1))].push(number, tag, place << 1 & UNKNOWN);
+                    self.n_entries += 1;
+                }
             }
         }
     }
@@ -330,13 +341,14 @@ mod tests {
     #[test]
     fn entries_are_found_after_segments_have_doubled_again_and_again() {
         let seed = Rng::test_seed(1);
-        let index = fill(300_000, |number| Rng::new(seed ^ u64::from(number)).next_u64());
+        let index = fill(700_000, |number| Rng::new(seed ^ u64::from(number)).next_u64());
         for segment in &index.segments {
-            assert!(segment.buckets.len() >= 16 * 16, "{}", segment.buckets.len());
             let n_entries: usize = segment.buckets.iter().map(Bucket::len).sum();
             assert_eq!(n_entries, segment.n_entries);
         }
+        let is_made_by_hashes = |segment: &Segment| segment.buckets.len() >= 16 << (BITS + 1);
+        assert!(index.segments.iter().any(is_made_by_hashes), "the bits were used up");
         let mut buckets = index.segments.iter().flat_map(|segment| &segment.buckets);
-        assert!(buckets.any(|bucket| bucket.places & GUESTS != 0));
+        assert!(buckets.any(|bucket| bucket.places() as u8 & UNKNOWN == UNKNOWN));
     }
 }

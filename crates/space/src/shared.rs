@@ -14,7 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pdnet_base::{Idx as _, OwnLine};
 
-use crate::parts::{Batch, Row, hash_numbers, make_key, number as number_parts, unpack, without_zeros};
+use crate::parts::{
+    Batch, Row, Taker, hash_numbers, make_key, number as number_parts, unpack, without_zeros,
+};
 use crate::store::{StateStore, States, StoreSize};
 use crate::{Compiled, Full, PartStore, State, StateId};
 
@@ -284,7 +286,7 @@ impl StoreWorker {
     /// Where there is no room for another number.
     pub fn insert_row(&mut self, row: &Row, mark: u32) -> Result<(StateId, bool), Full> {
         let n_chunks = self.store.chunks.len();
-        self.insert_key(without_zeros(row.numbers(), n_chunks), row.hash(), mark)
+        self.insert_key(without_zeros(row.numbers(), n_chunks), (row.hash(), None), mark)
     }
 
     /// Brings a state that is to be put in with others, with its mark where it is new. See [`StateStore::bring`].
@@ -302,15 +304,8 @@ impl StoreWorker {
         mut found: impl FnMut(StateId, bool, bool) -> ControlFlow<()>,
     ) -> Result<(), Full> {
         let mut brought = std::mem::take(&mut self.brought);
-        let (SharedStore { index, rows, .. }, view) = (&*self.store, &self.index);
-        self.writer.learn(rows);
-        brought.hashes().for_each(|hash| index.prefetch(view, hash));
-        let candidates = brought.hashes().filter_map(|hash| index.candidate(view, hash));
-        candidates.for_each(|row| self.writer.prefetch(row));
-        let result = brought.drain(|key, hash, mark, flag| {
-            let (id, is_new) = self.insert_key(key, hash, mark)?;
-            Ok(found(id, is_new, flag))
-        });
+        self.writer.learn(&self.store.rows);
+        let result = brought.put_in(self, |id, is_new, _, flag| found(id, is_new, flag));
         self.brought = brought;
         result
     }
@@ -361,15 +356,26 @@ impl StoreWorker {
     /// Puts the state in whose key was made.
     fn insert_own_key(&mut self, mark: u32) -> Result<(StateId, bool), Full> {
         let key = std::mem::take(&mut self.key);
-        let result = self.insert_key(&key, hash_numbers(key.iter().copied()), mark);
+        let result = self.insert_key(&key, (hash_numbers(key.iter().copied()), None), mark);
         self.key = key;
         result
     }
 
-    fn insert_key(&mut self, key: &[u32], hash: u64, mark: u32) -> Result<(StateId, bool), Full> {
+    /// Puts a state in. The candidate, a state that may be the same, is looked at before the index.
+    fn insert_key(
+        &mut self,
+        key: &[u32],
+        (hash, candidate): (u64, Option<u32>),
+        mark: u32,
+    ) -> Result<(StateId, bool), Full> {
         let Self { store, index, writer, number, .. } = self;
         let SharedStore { chunks, threads, rows, counts, .. } = &**store;
         writer.hold(key);
+        if let Some(row) = candidate
+            && rows.is(row, key, writer)
+        {
+            return Ok((StateId::new(row as usize), false));
+        }
         let gap = match store.index.find(index, hash, rows, |row| rows.is(row, key, writer)) {
             Ok(row) => return Ok((StateId::new(row as usize), false)),
             Err(gap) => gap,
@@ -389,6 +395,31 @@ impl StoreWorker {
         let count = &counts[*number];
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         Ok((StateId::new(row as usize), true))
+    }
+}
+
+impl Taker for StoreWorker {
+    #[inline]
+    fn ask(&self, hash: u64) {
+        self.store.index.prefetch(&self.index, hash);
+    }
+
+    #[inline]
+    fn candidate(&self, hash: u64) -> Option<u32> {
+        let row = self.store.index.candidate(&self.index, hash)?;
+        self.writer.prefetch(row);
+        Some(row)
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        key: &[u32],
+        hash: u64,
+        candidate: Option<u32>,
+        mark: u32,
+    ) -> Result<(StateId, bool), Full> {
+        self.insert_key(key, (hash, candidate), mark)
     }
 }
 

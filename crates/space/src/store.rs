@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use pdnet_base::{Idx as _, index_type};
 
 use crate::index::Index;
-use crate::parts::{Batch, Row, hash_numbers, make_key, number, trimmed, unpack, without_zeros};
+use crate::parts::{Batch, Row, Taker, hash_numbers, make_key, number, trimmed, unpack, without_zeros};
 use crate::pool::Pool;
 use crate::rows::{Format, Rows, width};
 use crate::{Compiled, PartStore, State};
@@ -137,7 +137,7 @@ impl StateStore {
         self.make_key(state)?;
         let hash = hash_numbers(self.key.iter().copied());
         let key = std::mem::take(&mut self.key);
-        let result = self.insert_key(&key, hash);
+        let result = self.insert_key(&key, hash, None);
         self.key = key;
         result
     }
@@ -147,7 +147,7 @@ impl StateStore {
     /// # Errors
     /// Where there is no room for another number.
     pub fn insert_row(&mut self, row: &Row) -> Result<(StateId, bool), Full> {
-        self.insert_key(without_zeros(row.numbers(), self.chunks.len()), row.hash())
+        self.insert_key(without_zeros(row.numbers(), self.chunks.len()), row.hash(), None)
     }
 
     /// Brings a state that is to be put in with others, and says how many there are now. The mark and the flag come back with
@@ -157,36 +157,38 @@ impl StateStore {
         self.brought.push(without_zeros(row.numbers(), self.chunks.len()), row.hash(), mark, flag)
     }
 
-    /// Puts the states in that were brought, in their order, and calls `found` with the number of each, whether it is new, and
-    /// its mark and flag, until that breaks; those that are left are dropped.
-    ///
-    /// A large store does not fit into the caches of the processor. So what is needed to find the states is asked for
-    /// before, for all of them.
+    /// Puts the states in that were brought, in their order and calls `found` with the number of each,
+    /// whether it is new, and its mark and flag, until that breaks; those that are left are dropped then.
     ///
     /// # Errors
     /// Where there is no room for another number.
     pub fn insert_brought(
         &mut self,
-        mut found: impl FnMut(StateId, bool, u32, bool) -> ControlFlow<()>,
+        found: impl FnMut(StateId, bool, u32, bool) -> ControlFlow<()>,
     ) -> Result<(), Full> {
         let mut brought = std::mem::take(&mut self.brought);
-        brought.hashes().for_each(|hash| self.index.prefetch(hash));
-        let candidates = brought.hashes().filter_map(|hash| self.index.candidate(hash));
-        candidates.for_each(|row| self.rows.prefetch(row));
-        let result = brought.drain(|key, hash, mark, flag| {
-            let (id, is_new) = self.insert_key(key, hash)?;
-            Ok(found(id, is_new, mark, flag))
-        });
+        let result = brought.put_in(self, found);
         self.brought = brought;
         result
     }
 
-    fn insert_key(&mut self, key: &[u32], hash: u64) -> Result<(StateId, bool), Full> {
+    /// Puts a state in. The candidate, a state that may be the same, is looked at before the index.
+    fn insert_key(
+        &mut self,
+        key: &[u32],
+        hash: u64,
+        candidate: Option<u32>,
+    ) -> Result<(StateId, bool), Full> {
         if self.is_narrow || self.rows.n_numbers() < key.len() {
             self.widen(key.len());
         }
         let Self { rows, index, packed, .. } = self;
         rows.pack(key, packed);
+        if let Some(id) = candidate
+            && rows.is(id, key, packed)
+        {
+            return Ok((StateId::new(id as usize), false));
+        }
         let gap = match index.find(hash, |id| rows.is(id, key, packed)) {
             Ok(id) => return Ok((StateId::new(id as usize), false)),
             Err(gap) => gap,
@@ -230,6 +232,31 @@ impl StateStore {
         widths.resize(widths.len() + n_threads.max(n_before), width(self.threads.len()));
         self.rows.set_format(Format::new(widths));
         self.is_narrow = false;
+    }
+}
+
+impl Taker for StateStore {
+    #[inline]
+    fn ask(&self, hash: u64) {
+        self.index.prefetch(hash);
+    }
+
+    #[inline]
+    fn candidate(&self, hash: u64) -> Option<u32> {
+        let row = self.index.candidate(hash)?;
+        self.rows.prefetch(row);
+        Some(row)
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        key: &[u32],
+        hash: u64,
+        candidate: Option<u32>,
+        _: u32,
+    ) -> Result<(StateId, bool), Full> {
+        self.insert_key(key, hash, candidate)
     }
 }
 
