@@ -172,7 +172,6 @@ fn threads_that_are_alike_get_the_verdicts_of_the_reference() {
             program(&text, &formulas, atomicity).unwrap_or_else(|error| panic!("{}\n{error}", context()));
         tally.add(&case, &context);
     }
-    println!("{tally:?}");
     tally.assess(seed);
 }
 
@@ -188,6 +187,5 @@ fn processes_that_are_alike_get_the_verdicts_of_the_reference() {
         let case = model(&text, &formula).unwrap_or_else(|error| panic!("{}\n{error}", context()));
         tally.add(&case, &context);
     }
-    println!("{tally:?}");
     tally.assess(seed);
 }
