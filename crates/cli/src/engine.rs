@@ -20,6 +20,7 @@ pub(crate) fn engine(reduce: &Reductions, args: &LimitArgs) -> Box<dyn Engine> {
         guided,
         forget,
         symmetry,
+        most_unrolled: Explicit::PLAIN.most_unrolled,
         through_sections: true,
         crew: crew(args),
         order: order(args),

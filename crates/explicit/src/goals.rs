@@ -338,7 +338,8 @@ impl<'a> Goals<'a> {
                         continue;
                     }
                     if self.model.has_assumptions {
-                        let fresh = || (Graph::new(self.model, None), Continuations::default());
+                        let fresh =
+                            || (Graph::new(self.model, None, Stored::default()), Continuations::default());
                         let (graph, continuations) = self.continuations.get_or_insert_with(fresh);
                         let mut state = stepper.current().clone();
                         state.detach();

@@ -16,7 +16,7 @@ use crate::edges::{Claim, Draft, Edges, LETTER_BITS, Letter, Map, Record, Record
 use crate::journal::edges::GraphJournal;
 use crate::notes::{self, Notes};
 use crate::sights::{self, Sight};
-use crate::stepper::{Stepper, Stored};
+use crate::stepper::{Real, Stepper, Stored};
 use crate::{Crew, Explicit};
 
 /// So many successors of a state are put into the store together.
@@ -43,8 +43,10 @@ pub(crate) struct Model<'a> {
     pub(crate) is_guided: bool,
     /// Whether searches for finite runs may forget values.
     pub(crate) forgets: bool,
-    /// Whether searches for finite runs may exchange threads.
+    /// Whether searches may exchange threads.
     pub(crate) exchanges: bool,
+    /// So many steps a cycle may have that has to be gone along more than once for that.
+    pub(crate) most_unrolled: usize,
     /// Whether such searches walk through atomic sections.
     pub(crate) through_sections: bool,
     pub(crate) crew: Crew,
@@ -61,6 +63,7 @@ impl<'a> Model<'a> {
             guided: is_guided,
             forget: forgets,
             symmetry: exchanges,
+            most_unrolled,
             through_sections,
             crew,
             ..
@@ -75,13 +78,14 @@ impl<'a> Model<'a> {
             is_guided,
             forgets,
             exchanges,
+            most_unrolled,
             through_sections,
             crew,
         }
     }
 }
 
-/// Who moves on an edge: a thread, and maybe another one with it.
+/// Who moves on an edge: a thread, and maybe another one with it, by their numbers in the state as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Movers {
     thread: u8,
@@ -422,14 +426,14 @@ pub(crate) struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// The graph, or with a reduction, what is left of it.
-    pub(crate) fn new(model: &'a Model<'a>, stubborn: Option<Stubborn>) -> Self {
+    pub(crate) fn new(model: &'a Model<'a>, stubborn: Option<Stubborn>, stored: Stored) -> Self {
         let known = Arc::new(Known::new(model));
         let reduces = stubborn.is_some();
         let expander = Expander {
             model,
             store: SharedStore::worker(&known.store, 0),
             known: Arc::clone(&known),
-            stepper: Stepper::new(model, stubborn, Stored::default()),
+            stepper: Stepper::new(model, stubborn, stored),
             reduces,
             loaded: None,
             writers: Default::default(),
@@ -526,9 +530,10 @@ impl<'a> Graph<'a> {
         self.expander.atoms = number.filter(|_| has_room).map(|number| (atoms.clone(), number));
     }
 
-    /// The initial state.
+    /// The initial state, as it is stored.
     pub(crate) fn initial(&mut self) -> Result<StateId, StopReason> {
-        self.add(&self.model.compiled.initial())
+        let initial = self.expander.stepper.stored(&self.model.compiled.initial());
+        self.add(&initial)
     }
 
     /// Adds a state that does not come from this graph.
@@ -715,6 +720,27 @@ impl<'a> Graph<'a> {
         let _ = self.state(from);
         self.expander.stepper.see(Sight::WHOLE);
         self.expander.stepper.find(&self.expander.store, None, to)
+    }
+
+    /// The initial state of a run of the net, where threads of stored states may have other numbers than in such a run.
+    pub(crate) fn real(&mut self) -> Option<Real> {
+        let stepper = &mut self.expander.stepper;
+        stepper.exchanges().then(|| stepper.real(self.model.compiled.initial()))
+    }
+
+    /// Goes on with a run of the net along the first way from one state to the other that begins with a step of these threads, for a sight, and
+    /// adds what fires. Says whether that could be done.
+    pub(crate) fn follow(
+        &mut self,
+        real: &mut Real,
+        ((from, sight), movers, to): ((StateId, Sight), Movers, StateId),
+        firings: &mut Vec<Firing>,
+    ) -> bool {
+        let sight = self.known.taken(from, sight);
+        let Expander { stepper, store, loaded, .. } = &mut self.expander;
+        *loaded = None;
+        stepper.see(sight);
+        stepper.follow(store, real, (from, movers, to), firings)
     }
 
     /// The firings of the first way from one state to the other that begins with a step of these threads, for a sight.

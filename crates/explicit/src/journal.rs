@@ -92,8 +92,15 @@ pub(crate) enum Question<'q> {
     Unreached,
     /// Finite runs with at most so many preemptions that break these properties.
     Bounded(&'q [&'q Property], u32),
-    /// The graph that is walked, for properties that observe this, with steps left out or not.
-    Graph { observed: &'q [Vec<Expr>], reduces: bool, first: usize },
+    /// The graph that is walked, for properties that observe this, from the one of that number on, with steps left out or not. Where threads are
+    /// exchanged, all atoms are given. One of the properties may be searched for on a second graph.
+    Graph {
+        observed: &'q [Vec<Expr>],
+        reduces: bool,
+        exchanged: Option<&'q [Vec<Expr>]>,
+        first: usize,
+        is_second: bool,
+    },
 }
 
 impl Question<'_> {
@@ -106,6 +113,7 @@ impl Question<'_> {
             forget,
             symmetry,
             through_sections,
+            most_unrolled: _,
             crew: _,
             order,
             storage,
@@ -121,7 +129,9 @@ impl Question<'_> {
             Self::Finite(properties) => format!("finite {order:?} {storage:?} {properties:?}"),
             Self::Unreached => "unreached".to_owned(),
             Self::Bounded(properties, bound) => format!("bounded {bound} {properties:?}"),
-            Self::Graph { observed, reduces, first } => format!("graph {observed:?} {reduces} {first}"),
+            Self::Graph { observed, reduces, exchanged, first, is_second } => {
+                format!("graph {observed:?} {reduces} {exchanged:?} {first} {is_second}")
+            }
         }
         .hash(&mut hasher);
         hasher.finish().clamp(1, u64::MAX - 1)

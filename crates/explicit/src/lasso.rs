@@ -11,14 +11,35 @@ use crate::emptiness::{Summary, Witness};
 use crate::graph::{Graph, Movers};
 use crate::product::{Edge, Product};
 use crate::sights::Sight;
+use crate::stepper::Real;
 
 /// A step from a state, for a sight, with who moves and where it leads.
 type Step = ((StateId, Sight), Movers, StateId);
 
-/// The firings of a path; repetitions of a last state are no firings.
+/// The firings of a path from the initial state; repetitions of a last state are no firings.
 pub(crate) fn firings(graph: &mut Graph<'_>, path: &[Step]) -> Vec<Firing> {
-    let moves = path.iter().filter(|(_, movers, _)| *movers != Movers::NOBODY);
-    moves.flat_map(|&(from, movers, to)| graph.firings(from, movers, to)).collect()
+    let (mut real, mut firings) = (graph.real(), Vec::new());
+    go_along(graph, &mut real, path, &mut firings);
+    firings
+}
+
+/// Adds the firings of a path, by the numbers that threads have in a run of the net, where these may be others. Says whether there are
+/// such; were there none, the replay of the run would tell.
+fn go_along(
+    graph: &mut Graph<'_>,
+    real: &mut Option<Real>,
+    path: &[Step],
+    firings: &mut Vec<Firing>,
+) -> bool {
+    let mut moves = path.iter().filter(|(_, movers, _)| *movers != Movers::NOBODY);
+    moves.all(|&step| match real {
+        Some(real) => graph.follow(real, step, firings),
+        None => {
+            let (from, movers, to) = step;
+            firings.extend(graph.firings(from, movers, to));
+            true
+        }
+    })
 }
 
 /// How a run goes on after a path that decides: in any way, unless the path repeats a last state already.
@@ -32,13 +53,19 @@ pub(crate) fn prefix_end(path: &[Step]) -> TraceEnd {
 
 /// The run of a witness: a shortest way to it among the visited nodes, then a cycle that goes to the nearest
 /// edge that is still missing until acceptance and fairness are satisfied, and back.
+///
+/// Where threads have exchanged their numbers ([`pdnet_space::Symmetry`]), to go along the cycle once leads to the same stored state, but perhaps
+/// not to the same one of the net: threads may have exchanged their roles. Who has which role afterwards is a
+/// permutation of who had it before, always the same one, since the way from one stored state to the next is. So after as many rounds as the order
+/// of that permutation the run is back, if not before. All rounds have the word of the first. With many threads in roles of many kinds that can be
+/// very many rounds: where they have too many steps, there is no run here, and the caller has to look for one elsewhere.
 pub(crate) fn trace(
     product: &mut Product<'_, '_>,
     witness: &Witness,
     visited: impl Fn(&Product<'_, '_>, u32) -> bool,
     fairness: Fairness,
     budget: &mut Budget<'_>,
-) -> Result<Trace, StopReason> {
+) -> Result<Option<Trace>, StopReason> {
     let mut builder = Builder { product, budget, edges: Vec::new() };
     let members: &[u32] = match witness {
         Witness::Prefix(node) => std::slice::from_ref(node),
@@ -63,19 +90,43 @@ pub(crate) fn trace(
     };
     let prefix = steps(&builder, &prefix);
     let end = prefix_end(&prefix);
-    let prefix = firings(builder.product.graph, &prefix);
+    let (mut real, mut firings) = (builder.product.graph.real(), Vec::new());
+    go_along(builder.product.graph, &mut real, &prefix, &mut firings);
+    let prefix = firings;
     if matches!(witness, Witness::Prefix(_)) {
-        return Ok(Trace { prefix, end });
+        return Ok(Some(Trace { prefix, end }));
     }
     let (state, sight) = builder.product.seen(entry);
     if builder.product.graph.stutters(state, sight) {
-        return Ok(Trace { prefix, end: TraceEnd::Stutter });
+        return Ok(Some(Trace { prefix, end: TraceEnd::Stutter }));
     }
 
     let cycle = builder.cycle(entry, members, member, fairness)?;
     let cycle = steps(&builder, &cycle);
-    let cycle = firings(builder.product.graph, &cycle);
-    Ok(Trace { prefix, end: TraceEnd::Cycle(cycle) })
+    let cycle = unroll(builder.product, real, &cycle, builder.budget)?;
+    Ok(cycle.map(|cycle| Trace { prefix, end: TraceEnd::Cycle(cycle) }))
+}
+
+/// The firings of a cycle, gone along until the run of the net is back where it was. Nothing where that takes too many steps.
+fn unroll(
+    product: &mut Product<'_, '_>,
+    mut real: Option<Real>,
+    cycle: &[Step],
+    budget: &mut Budget<'_>,
+) -> Result<Option<Vec<Firing>>, StopReason> {
+    let start = real.clone();
+    let mut firings = Vec::new();
+    loop {
+        let is_whole = go_along(product.graph, &mut real, cycle, &mut firings);
+        let is_back = start.as_ref().zip(real.as_ref()).is_none_or(|(start, now)| now.is_at(start));
+        if is_back || !is_whole {
+            return Ok(Some(firings));
+        }
+        if firings.len() >= product.graph.model.most_unrolled {
+            return Ok(None);
+        }
+        budget.look(&product.progress())?;
+    }
 }
 
 struct Builder<'b, 'p, 'a, 'o> {

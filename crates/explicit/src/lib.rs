@@ -104,7 +104,7 @@ use pdnet_check::{
     StopReason, Verdict,
 };
 use pdnet_net::{Expr, Net, Transition};
-use pdnet_space::{Compiled, Observed, Proviso, Races};
+use pdnet_space::{Compiled, Observed, Proviso, Races, Symmetry};
 
 use crate::budget::Budget;
 use crate::depth::Depth;
@@ -113,7 +113,7 @@ use crate::graph::{Graph, Model};
 use crate::journal::Question;
 use crate::ltl::Bad;
 use crate::safety::Safety;
-use crate::stepper::{Asked, reduction, seen_atoms};
+use crate::stepper::{Asked, Stored, reduction, seen_atoms};
 
 pub use crate::preemption::Preemptions;
 pub use pdnet_space::Jit;
@@ -131,9 +131,12 @@ pub struct Explicit {
     /// Whether values that nobody will look at are forgotten ([`pdnet_space::Forget`]). Only searches for
     /// finite runs do so; runs stay as short as they are.
     pub forget: bool,
-    /// Whether states in which threads have only exchanged their numbers are stored once ([`pdnet_space::Symmetry`]). Only
-    /// searches for finite runs do so; runs stay as short as they are.
+    /// Whether states in which threads have only exchanged their numbers are stored once ([`pdnet_space::Symmetry`]). Searches for
+    /// finite runs do so, which stay as short as they are, and those for cycles without fairness.
     pub symmetry: bool,
+    /// A cycle on which threads have exchanged their roles is gone along again until all have their own again, up to so many
+    /// steps. Where it takes more, the formula is searched for once more without `symmetry`. No answer depends on it.
+    pub most_unrolled: usize,
     /// Whether states inside of atomic sections are walked through and not stored. Only searches for finite runs
     /// do so; runs are then shortest where each section counts as one step.
     pub through_sections: bool,
@@ -209,6 +212,7 @@ impl Explicit {
         guided: false,
         forget: false,
         symmetry: false,
+        most_unrolled: 10_000,
         through_sections: false,
         crew: Crew::ALONE,
         order: Order::Breadth,
@@ -279,56 +283,48 @@ impl Engine for Explicit {
 
         // All that needs edges shares a graph: states and edges found once need not be found again. What a
         // reduction would not preserve has one of its own.
-        for reduces in [true, false] {
-            let chosen = request.properties.iter().enumerate().filter(|(position, property)| {
-                let is_chosen = match &property.kind {
-                    PropertyKind::Ltl { .. } | PropertyKind::Never { .. } => {
-                        preserves(property, request.fairness) == reduces
-                    }
-                    PropertyKind::NoPartialDeadlock => !reduces,
-                    PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock | PropertyKind::NoRace => false,
-                };
-                is_chosen && outcomes[*position].is_none()
-            });
-            let chosen: Vec<(usize, &Property)> = chosen.collect();
-            let atoms_of = |property: &Property| {
-                let ignores = |atom| match &property.kind {
-                    PropertyKind::Ltl { formula, .. } => formula.ignores(atom),
-                    _ => false,
-                };
-                seen_atoms(model.net, property.atoms().iter().map(|atom| &atom.expr), ignores)
-            };
-            let observed: Vec<Vec<Expr>> = chosen.iter().map(|(_, property)| atoms_of(property)).collect();
-            let fresh = |first: usize| {
-                let question = Question::Graph { observed: &observed, reduces, first };
-                let kept = is_kept.then(|| question.number(self, &model));
-                let atoms = observed.iter().map(Vec::as_slice);
-                let asked = Asked { watched: &model.notable, deadlocks: false, is_finite: false };
-                let stubborn =
-                    if reduces { reduction(&model, asked, atoms, Proviso::AllLater) } else { None };
-                Graph::new(&model, stubborn).kept(kept)
-            };
-            let mut graph = fresh(0);
+        let open =
+            request.properties.iter().enumerate().filter(|(position, _)| outcomes[*position].is_none());
+        let open: Vec<(usize, &Property, Leeway)> = open
+            .filter_map(|(position, property)| {
+                Some((position, property, Leeway::of(&model, property, request.fairness)?))
+            })
+            .collect();
+        for leeway in Leeway::ALL {
+            let chosen = open.iter().filter(|(_, _, own)| *own == leeway);
+            let chosen: Vec<(usize, &Property)> =
+                chosen.map(|&(position, property, _)| (position, property)).collect();
+            if chosen.is_empty() {
+                continue;
+            }
+            let group = Group::new(self, &model, &chosen, leeway);
+            let mut graph = group.graph(0, is_kept);
             for (position, property) in chosen {
-                let found = match &property.kind {
+                let mut search = |graph: &mut Graph<'_>| match &property.kind {
                     PropertyKind::Ltl { formula, atoms } => {
                         let bad = Bad::Negated(formula);
-                        ltl::check(&mut graph, (bad, atoms), request.fairness, &mut budget)
+                        ltl::check(graph, (bad, atoms), request.fairness, &mut budget)
                     }
                     PropertyKind::Never { automaton, atoms, .. } => {
                         let bad = Bad::Automaton(automaton);
-                        ltl::check(&mut graph, (bad, atoms), request.fairness, &mut budget)
+                        ltl::check(graph, (bad, atoms), request.fairness, &mut budget)
                     }
                     PropertyKind::NeverFires(_)
                     | PropertyKind::NoDeadlock
                     | PropertyKind::NoRace
-                    | PropertyKind::NoPartialDeadlock => partial::check(&mut graph, &mut budget),
+                    | PropertyKind::NoPartialDeadlock => Some(partial::check(graph, &mut budget)),
                 };
-                if matches!(found.verdict, Verdict::Unknown(_)) {
+                let mut found = search(&mut graph);
+                if found.is_none() {
+                    // Both at once could take more memory than there is.
+                    drop(graph);
+                    found = search(&mut group.second_graph(position, is_kept));
+                    graph = group.graph(position + 1, is_kept);
+                } else if found.as_ref().is_some_and(|found| matches!(found.verdict, Verdict::Unknown(_))) {
                     // The next one shall not pay for what this one has filled the memory with.
-                    graph = fresh(position + 1);
+                    graph = group.graph(position + 1, is_kept);
                 }
-                outcomes[position] = Some(found);
+                outcomes[position] = found;
             }
         }
         let missing = || Outcome { verdict: unsupported("property".to_owned()), stats: Stats::default() };
@@ -357,6 +353,104 @@ impl Explicit {
         let kept = budget.keeper().is_some().then(|| Question::Unreached.number(self, &model));
         Safety::unreached(&model, kept, &mut budget)
     }
+}
+
+/// What the graph for a property may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Leeway {
+    /// Steps that other threads cannot notice.
+    reduces: bool,
+    /// States in which threads have only exchanged their numbers.
+    exchanges: bool,
+}
+
+impl Leeway {
+    const ALL: [Self; 4] = [
+        Self { reduces: true, exchanges: true },
+        Self { reduces: true, exchanges: false },
+        Self { reduces: false, exchanges: true },
+        Self { reduces: false, exchanges: false },
+    ];
+
+    /// That for a property, if it needs a graph.
+    fn of(model: &Model<'_>, property: &Property, fairness: Fairness) -> Option<Self> {
+        match &property.kind {
+            PropertyKind::Ltl { .. } | PropertyKind::Never { .. } => {
+                let reduces = preserves(property, fairness);
+                Some(Self { reduces, exchanges: is_exchangeable(model, property, fairness) })
+            }
+            // Which threads move again is asked for each by itself.
+            PropertyKind::NoPartialDeadlock => Some(Self { reduces: false, exchanges: false }),
+            PropertyKind::NeverFires(_) | PropertyKind::NoDeadlock | PropertyKind::NoRace => None,
+        }
+    }
+}
+
+/// Properties that are decided on the same graph.
+struct Group<'g, 'a> {
+    engine: &'g Explicit,
+    model: &'a Model<'a>,
+    /// What they observe.
+    observed: Vec<Vec<Expr>>,
+    /// All their atoms.
+    atoms: Vec<Vec<Expr>>,
+    leeway: Leeway,
+}
+
+impl<'g, 'a> Group<'g, 'a> {
+    fn new(
+        engine: &'g Explicit,
+        model: &'a Model<'a>,
+        properties: &[(usize, &Property)],
+        leeway: Leeway,
+    ) -> Self {
+        let observed_by = |property: &Property| {
+            let ignores = |atom| match &property.kind {
+                PropertyKind::Ltl { formula, .. } => formula.ignores(atom),
+                _ => false,
+            };
+            seen_atoms(model.net, property.atoms().iter().map(|atom| &atom.expr), ignores)
+        };
+        let observed = properties.iter().map(|(_, property)| observed_by(property)).collect();
+        let atoms = properties.iter().map(|(_, property)| exprs(property)).collect();
+        Self { engine, model, observed, atoms, leeway }
+    }
+
+    /// The graph for those from that number on. It is kept, if it is to be.
+    fn graph(&self, first: usize, is_kept: bool) -> Graph<'a> {
+        self.make(first, is_kept, false)
+    }
+
+    /// A graph for the property of that number, for which the other one does not do because threads are exchanged there.
+    fn second_graph(&self, position: usize, is_kept: bool) -> Graph<'a> {
+        self.make(position, is_kept, true)
+    }
+
+    fn make(&self, first: usize, is_kept: bool, is_second: bool) -> Graph<'a> {
+        let Self { engine, model, observed, atoms, leeway: Leeway { reduces, exchanges } } = self;
+        let exchanged = (*exchanges && !is_second).then_some(atoms.as_slice());
+        let question = Question::Graph { observed, reduces: *reduces, exchanged, first, is_second };
+        let kept = is_kept.then(|| question.number(engine, model));
+        let seen = observed.iter().map(Vec::as_slice);
+        let asked = Asked { watched: &model.notable, deadlocks: false, is_finite: false };
+        let stubborn = if *reduces { reduction(model, asked, seen, Proviso::AllLater) } else { None };
+        let symmetry =
+            exchanged.and_then(|atoms| Symmetry::new(model.net, model.compiled, atoms.iter().flatten()));
+        Graph::new(model, stubborn, Stored { symmetry, ..Stored::default() }).kept(kept)
+    }
+}
+
+/// The atoms of a property.
+fn exprs(property: &Property) -> Vec<Expr> {
+    property.atoms().iter().map(|atom| atom.expr.clone()).collect()
+}
+
+/// Whether it makes no difference to a property of infinite runs who of some threads is who ([`Symmetry`]). Under fairness it does: on a cycle of
+/// stored states it is not the same thread that moves again and again, or cannot.
+fn is_exchangeable(model: &Model<'_>, property: &Property, fairness: Fairness) -> bool {
+    model.exchanges
+        && fairness == Fairness::None
+        && Symmetry::new(model.net, model.compiled, &exprs(property)).is_some()
 }
 
 /// Adds what was made into native code.

@@ -59,19 +59,22 @@ impl Bad<'_> {
 /// Vardi and Wolper, *An automata-theoretic approach to automatic program verification* (LICS 1986). Where
 /// the automaton decides after finitely many steps, a breadth-first search finds a shortest violation, and
 /// for terminal automata that search is all. Otherwise the product is searched for an accepting component.
+///
+/// Nothing comes back where there is such a run, but on a graph in which threads are exchanged, and it cannot be shown
+/// ([`lasso::trace`]): a graph without that has to be searched.
 pub(crate) fn check(
     graph: &mut Graph<'_>,
     (bad, atoms): (Bad<'_>, &[AtomData]),
     fairness: Fairness,
     budget: &mut Budget<'_>,
-) -> Outcome {
+) -> Option<Outcome> {
     let search = budget.search();
     let mut last = Last::default();
     let decided = graph.begin(budget).and_then(|()| decide(graph, (bad, atoms), fairness, budget, &mut last));
     graph.end(decided.is_err(), budget);
-    let verdict = decided.unwrap_or_else(Verdict::Unknown);
+    let verdict = decided.unwrap_or_else(|reason| Some(Verdict::Unknown(reason)))?;
     let stats = Stats { memory: last.memory, ..budget.stats(&search, &last.progress) };
-    Outcome { verdict, stats }
+    Some(Outcome { verdict, stats })
 }
 
 /// How far a search was when it ended.
@@ -87,7 +90,7 @@ fn decide(
     fairness: Fairness,
     budget: &mut Budget<'_>,
     last: &mut Last,
-) -> Result<Verdict, StopReason> {
+) -> Result<Option<Verdict>, StopReason> {
     let (net, compiled) = (graph.model.net, graph.model.compiled);
     let names = atoms.iter().map(|atom| atom.text.clone()).collect();
     let automaton = bad.automaton(names)?;
@@ -116,10 +119,10 @@ fn decide(
                 Last { progress: sweep.progress(product.progress()), memory: sweep.memory(product.memory()) };
         }
         if let Search::Ended(Some(trace)) = found? {
-            return Ok(Verdict::Violated(trace));
+            return Ok(Some(Verdict::Violated(trace)));
         }
         if is_terminal {
-            return Ok(product.notes.verdict(net));
+            return Ok(Some(product.notes.verdict(net)));
         }
     }
     let mut product = Product::new(graph, (&automaton, sights), atoms, prefixes, budget)?;
@@ -133,10 +136,8 @@ fn decide(
     drop(emptiness);
     *last = Last { progress: product.progress(), memory: product.memory() };
     let trace = match found? {
-        Search::Ended(None) => None,
-        Search::Ended(Some(witness)) => {
-            Some(lasso::trace(&mut product, &witness, is_visited, fairness, budget)?)
-        }
+        Search::Ended(None) => return Ok(Some(product.notes.verdict(net))),
+        Search::Ended(Some(witness)) => lasso::trace(&mut product, &witness, is_visited, fairness, budget)?,
         // It begins again, but what was found of the graph is there.
         Search::Paused => {
             let cycles = Cycles::new(crew.workers, automaton.states.len(), fairness);
@@ -147,10 +148,10 @@ fn decide(
             };
             let visited = |product: &Product<'_, '_>, node| cycles.has_seen(product.nodes.get(node));
             match found? {
-                Some(witness) => Some(lasso::trace(&mut product, &witness, visited, fairness, budget)?),
-                None => None,
+                Some(witness) => lasso::trace(&mut product, &witness, visited, fairness, budget)?,
+                None => return Ok(Some(product.notes.verdict(net))),
             }
         }
     };
-    Ok(trace.map_or_else(|| product.notes.verdict(net), Verdict::Violated))
+    Ok(trace.map(Verdict::Violated))
 }

@@ -147,6 +147,21 @@ impl Stored {
     }
 }
 
+/// A state of a run of the net that goes along stored states, in which threads may have other numbers.
+#[derive(Clone)]
+pub(crate) struct Real {
+    state: State,
+    /// By which number each thread of it goes in the stored state.
+    names: Vec<usize>,
+}
+
+impl Real {
+    /// Whether it is the same state. By which numbers threads go in the stored one is no part of it.
+    pub(crate) fn is_at(&self, other: &Self) -> bool {
+        self.state.is_same(&other.state)
+    }
+}
+
 /// A generator of successors that leaves out what the reduction allows to leave out: other threads' steps
 /// where those of one are enough, and states after which there is one step only that nobody needs to see.
 ///
@@ -428,8 +443,18 @@ impl<'a> Stepper<'a> {
         let mut firings = Vec::new();
         let start = self.start(&mut firings);
         self.go_to(&start);
-        if self.stored.symmetry.is_some() {
-            self.walk_along_renamed(store, (start, path), &mut firings);
+        if self.exchanges() {
+            let mut real = self.real(start);
+            for ends in path.windows(2) {
+                let mut from = self.wanted(store, ends[0]);
+                from.detach();
+                self.go_to(&from);
+                let Some(way) = self.walk_to_stored(store, ends[1]) else { break };
+                if !self.imitate_all(&mut real, from, way, &mut firings) {
+                    break;
+                }
+            }
+            self.go_to(&real.state);
             return firings;
         }
         for &next in path.iter().skip(1) {
@@ -440,32 +465,52 @@ impl<'a> Stepper<'a> {
         firings
     }
 
-    /// The same where threads of stored states may have other numbers than in the run. Which of the steps was taken from a stored state is
-    /// found there, by the numbers there, since which steps are taken together may depend on the numbers; then the thread
-    /// that goes by that number takes the same step in the run.
-    fn walk_along_renamed(
+    /// Whether threads of stored states may have other numbers than in a run of the net.
+    pub(crate) const fn exchanges(&self) -> bool {
+        self.stored.symmetry.is_some()
+    }
+
+    /// A run of the net that begins in this state, which is stored in its place.
+    pub(crate) fn real(&mut self, state: State) -> Real {
+        let mut names: Vec<usize> = (0..self.compiled.max_threads() as usize).collect();
+        self.stored.apply_named(self.compiled, &mut state.clone(), &mut names);
+        Real { state, names }
+    }
+
+    /// Goes on with a run from a stored state by these firings there, after which a state is stored again, and adds what fires in the run. Which
+    /// of the steps was taken from a stored state was found there, by the numbers there, since which steps are taken together may depend on
+    /// the numbers; the thread that goes by that number takes the same step in the run. Says whether all of it could be done.
+    fn imitate_all(
+        &mut self,
+        real: &mut Real,
+        mut at: State,
+        way: Vec<Firing>,
+        firings: &mut Vec<Firing>,
+    ) -> bool {
+        for firing in way {
+            let Some(next) = self.after(&at, &firing) else { return false };
+            let Some((step, state)) = self.imitate(&next, &firing, real) else { return false };
+            firings.push(step);
+            (at, real.state) = (next, state);
+        }
+        self.stored.apply_named(self.compiled, &mut at, &mut real.names);
+        true
+    }
+
+    /// Goes on with a run along the first way from the one stored state to the other that begins with a step of these threads, and adds what
+    /// fires. Says whether that could be done.
+    pub(crate) fn follow(
         &mut self,
         store: &impl States,
-        (mut real, path): (State, &[StateId]),
+        real: &mut Real,
+        (from, movers, to): (StateId, Movers, StateId),
         firings: &mut Vec<Firing>,
-    ) {
-        let compiled = self.compiled;
-        let mut names: Vec<usize> = (0..compiled.max_threads() as usize).collect();
-        self.stored.apply_named(compiled, &mut real.clone(), &mut names);
-        for ends in path.windows(2) {
-            let (mut at, to) = (self.wanted(store, ends[0]), self.wanted(store, ends[1]));
-            at.detach();
-            self.go_to(&at);
-            let Some(way) = self.walk_to(&to, None) else { break };
-            for firing in way {
-                let Some(next) = self.after(&at, &firing) else { break };
-                let Some((step, real_next)) = self.imitate(&next, &firing, &real, &names) else { break };
-                firings.push(step);
-                (at, real) = (next, real_next);
-            }
-            self.stored.apply_named(compiled, &mut at, &mut names);
-        }
-        self.go_to(&real);
+    ) -> bool {
+        let (mut from, to) = (self.wanted(store, from), self.wanted(store, to));
+        from.detach();
+        self.go_to(&from);
+        let way = self.walk(&to, By::First(movers));
+        way.is_some_and(|way| self.imitate_all(real, from, way, firings))
     }
 
     /// The state after a firing.
@@ -489,8 +534,7 @@ impl<'a> Stepper<'a> {
         &mut self,
         next: &State,
         firing: &Firing,
-        real: &State,
-        names: &[usize],
+        Real { state: real, names }: &Real,
     ) -> Option<(Firing, State)> {
         let identity: Vec<usize> = (0..names.len()).collect();
         let wanted = self.stored.renamed(self.compiled, next, &identity);

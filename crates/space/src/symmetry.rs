@@ -22,9 +22,37 @@ use crate::{Compiled, State, ThreadSet};
 /// them. Threads that are equal in all of that are not told apart any further: then states may be stored that a better order
 /// would make one. That costs states and is not wrong.
 ///
+/// # Why nothing is lost
+///
+/// Let π be an exchange of numbers that leaves alone those that are fixed, and in a state s those of threads to come; let s ~ πs for all
+/// of these π. That is an equivalence, since s and πs have the same threads to come. With s → s' there is πs → πs', by a step of the
+/// same transition, and s' ~ πs': in s' no more threads are still to come than in s. So ~ is a bisimulation that keeps the values of
+/// atoms, and which transitions are enabled. What is stored for a state is one that is ~ to it. So the stored states with their edges s
+/// → t, where s → s' and t is stored for s', have exactly the words of the net, and of the steps of a state the same transitions. It
+/// does not matter which state is stored, nor whether it is the same for all that are ~.
+///
+/// - *Finite runs* and what they decide are the same.
+/// - *Formulas and automata*, with `X` or without: the product with the stored states has an accepting run where that with the net has
+///   one. Source: Emerson and Sistla, *Symmetry and model checking* (1996); Clarke, Enders, Filkorn and Jha, *Exploiting symmetry in
+///   temporal logic model checking* (1996).
+/// - *Fairness* is about who moves again and again, and there is nobody of whom that could be said: on an edge a thread moves by its
+///   number in a stored state, and it goes by another one in the next. So it is for all that asks whether a certain thread moves again
+///   (partial deadlocks). These searches use no symmetry.
+/// - *Stubborn sets* ([`crate::Stubborn`]) are found in stored states, for their own steps. Of a run σ from s there is one from the
+///   stored state t with the same word and the same transitions; of that, by the argument there, one whose first step α leads from t along
+///   an edge that is kept, and which goes on with what is left of σ, or with all of it; and again there is such a run from the state that
+///   is stored for the next. That a state is later is said of stored states: a state from which steps are left out has edges only to
+///   stored states with larger marks, so that σ is put off only finitely often. Steps that are gone through without being stored are steps
+///   of the net between two stored states; a cycle of them alone would be, gone along until all are who they were, one of the net. For who
+///   sees less (the sights of a formula's automaton), the same is said of runs from any state. Source: Emerson, Jha and Peled, *Combining
+///   partial order and symmetry reductions* (TACAS 1997).
+/// - *[`crate::Forget`]* comes first, in searches for finite runs, and is a bisimulation, too.
+///
 /// A run of stored states is turned into a run of the net step by step from the initial state: who goes by which number in the stored
 /// state is known at each step ([`Symmetry::rename`]), so that the same thread takes the same step. A cycle of stored states need not be
-/// one of the net (after it, threads may have exchanged their roles), so that only searches for finite runs may use this.
+/// one of the net: after it, threads may have exchanged their roles. It is gone along again until the run is back in the same state of
+/// the net, which comes, since the exchange of roles is the same each time. No number is given to a new thread on such a cycle: they are
+/// given in order, so that a stored state would not come back.
 #[derive(Clone, Debug)]
 pub struct Symmetry {
     /// The global words that hold numbers, with what is added to them.

@@ -16,6 +16,7 @@
 //! | `random_expr` | C integer expressions without undefined behaviour |
 //! | `random_memory` | sequential C programs about memory, with a checksum |
 //! | `random_threads` | threads that work on shared structs through pointers, and schedules for them |
+//! | `random_alike` | threads and processes that run the same function forever, and formulas about them |
 //! | `random_regions` | threads with regions under locks, of which much can be merged |
 //! | `random_sliceable` | threads in two camps of variables, with all that can keep one from going on |
 //! | `random_channels` | Promela models in which who uses which channel is a matter of values |
@@ -33,6 +34,7 @@ mod compiler;
 mod conformance;
 mod lasso;
 mod product;
+mod random_alike;
 mod random_automaton;
 mod random_c;
 mod random_channels;
@@ -57,6 +59,7 @@ pub use conformance::{
     ConformanceConfig, ConformanceReport, Disagreement, check_case, check_engine, compare,
 };
 pub use lasso::{Lasso, random_lasso};
+pub use random_alike::{random_alike, random_alike_formula, random_alike_model, random_alike_model_formula};
 pub use random_automaton::{never_of_formula, never_property, random_automaton};
 pub use random_c::{ProgramConfig, RandomProgram, random_c_formula, random_c_program};
 pub use random_channels::random_channels;

@@ -28,6 +28,8 @@ fn engines() -> Vec<(Box<dyn Engine + Sync>, bool)> {
         (Box::new(Explicit { stubborn: false, crew: crew(3), ..Explicit::default() }), false),
         (Box::new(Explicit { jit: Jit::On, ..Explicit::PLAIN }), true),
         (Box::new(Explicit { jit: Jit::On, crew: crew(2), ..Explicit::default() }), false),
+        (Box::new(Explicit { symmetry: true, most_unrolled: 0, ..Explicit::PLAIN }), true),
+        (Box::new(Explicit { symmetry: true, crew: crew(3), ..Explicit::PLAIN }), false),
     ]
 }
 

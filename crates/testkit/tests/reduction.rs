@@ -505,7 +505,63 @@ const EXCHANGES: &[Trap] = &[
             int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); y = 1; pthread_exit(0); }",
         ask: Ask::Formula("F y == 1"),
         expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "the only cycle is one on which two threads exchange their roles",
+        program: "pthread_t pthread_self(void); int pthread_equal(pthread_t, pthread_t); pthread_t last; int x, y;
+            void *a(void *p) { while (1) { __VERIFIER_atomic_begin(); __VERIFIER_assume(!pthread_equal(last, pthread_self()));
+                last = pthread_self(); x = 1; __VERIFIER_atomic_end(); } }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_exit(0); }",
+        ask: Ask::Formula("G F y == 1"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "three threads that pass something on in a circle",
+        program: "pthread_t pthread_self(void); int pthread_equal(pthread_t, pthread_t); pthread_t last, before; int y;
+            void *a(void *p) { while (1) { __VERIFIER_atomic_begin();
+                __VERIFIER_assume(!pthread_equal(last, pthread_self()) && !pthread_equal(before, pthread_self()));
+                before = last; last = pthread_self(); y = 1 - y; __VERIFIER_atomic_end(); } }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_exit(0); }",
+        ask: Ask::Formula("F G y == 1"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "what all of them do again and again, whoever it is",
+        program: "pthread_t pthread_self(void); int pthread_equal(pthread_t, pthread_t); pthread_t last; int y;
+            void *a(void *p) { while (1) { __VERIFIER_atomic_begin(); __VERIFIER_assume(!pthread_equal(last, pthread_self()));
+                last = pthread_self(); y = 1 - y; __VERIFIER_atomic_end(); } }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_exit(0); }",
+        ask: Ask::Formula("G F y == 1"),
+        expected: 'h',
+        saves: true,
+    },
+    Trap {
+        name: "one thread of them need not come",
+        program: "int y; void *a(void *p) { int k = 0; while (1) { k = 1 - k; y = 1 - y; } }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_exit(0); }",
+        ask: Ask::Formula("G F a[1]::k == 1"),
+        expected: 'v',
+        saves: true,
+    },
+    Trap {
+        name: "one thread of them is named",
+        program: "int y; void *a(void *p) { int k = 0; while (1) { k = 1 - k; y = 1 - y; } }
+            int main(void) { pthread_t s; pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_exit(0); }",
+        ask: Ask::Formula("F G a[1]::k < 2"),
+        expected: 'h',
         saves: false,
+    },
+    Trap {
+        name: "a handle that is kept, and read by who is not in the circle",
+        program: "pthread_t pthread_self(void); int pthread_equal(pthread_t, pthread_t); pthread_t last, first; int x;
+            void *a(void *p) { while (1) { __VERIFIER_atomic_begin(); last = pthread_self(); x = pthread_equal(last, first); __VERIFIER_atomic_end(); } }
+            int main(void) { pthread_t s; pthread_create(&first, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_create(&s, 0, a, 0); pthread_exit(0); }",
+        ask: Ask::Formula("F G x == 0"),
+        expected: 'v',
+        saves: true,
     },
 ];
 
