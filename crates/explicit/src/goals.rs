@@ -203,6 +203,7 @@ impl<'a> Goals<'a> {
         let atoms = || self.atoms().flatten();
         let forget = self.model.forgets.then(|| Forget::new(net, compiled, atoms()));
         let symmetry = if self.model.exchanges { Symmetry::new(net, compiled, atoms()) } else { None };
+        let symmetry = symmetry.map(|found| if self.model.newest_first { found.ascending() } else { found });
         Stored { forget, symmetry, ..Stored::default() }
     }
 

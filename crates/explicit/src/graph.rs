@@ -17,7 +17,7 @@ use crate::journal::edges::GraphJournal;
 use crate::notes::{self, Notes};
 use crate::sights::{self, Sight};
 use crate::stepper::{Stepper, Stored};
-use crate::{Crew, Explicit};
+use crate::{Crew, Explicit, Order};
 
 /// So many successors of a state are put into the store together.
 const BATCH: usize = 256;
@@ -48,6 +48,8 @@ pub(crate) struct Model<'a> {
     /// Whether such searches walk through atomic sections.
     pub(crate) through_sections: bool,
     pub(crate) crew: Crew,
+    /// Whether the order of a search is that of SPIN's: of the steps of a state those of the newest thread come first.
+    pub(crate) newest_first: bool,
 }
 
 impl<'a> Model<'a> {
@@ -63,6 +65,7 @@ impl<'a> Model<'a> {
             symmetry: exchanges,
             through_sections,
             crew,
+            order,
             ..
         } = *engine;
         Self {
@@ -77,6 +80,7 @@ impl<'a> Model<'a> {
             exchanges,
             through_sections,
             crew,
+            newest_first: order == Order::Depth,
         }
     }
 }

@@ -154,7 +154,8 @@ pub enum Order {
     /// Those that were found first come first: runs are short.
     #[default]
     Breadth,
-    /// Those that were found last come first: one worker, and less to keep.
+    /// Those after the state at hand come first, by the newest thread first: one worker, and less to keep. A state counts when it is
+    /// gone to.
     Depth,
 }
 
