@@ -126,6 +126,11 @@ impl Movers {
         threads.contains(usize::from(self.thread))
     }
 
+    /// The thread that moves, not its partner.
+    pub(crate) const fn thread(self) -> u8 {
+        self.thread
+    }
+
     /// As a set.
     #[inline]
     pub(crate) fn set(self) -> ThreadSet {
