@@ -365,10 +365,11 @@ pub(crate) struct LimitArgs {
     /// `--preemptions`.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) threads: u32,
-    /// In which order states are searched, for what finite runs break.
+    /// In which order states are searched.
     ///
     /// `bfs`: breadth first, which makes runs short. `dfs`: depth first, which comes to deep states sooner and needs less memory; runs
-    /// may be long. By one thread of pdnet.
+    /// may be long. It is for what finite runs break, and by one thread of pdnet; searches for cycles go depth first in any case, and with `dfs`
+    /// the newest thread first.
     #[arg(long, value_enum, value_name = "ORDER", conflicts_with = "preemptions")]
     pub(crate) search: Option<SearchOrder>,
     /// How visited states are kept, for what finite runs break.
@@ -405,7 +406,7 @@ impl LimitArgs {
 pub(crate) enum SearchOrder {
     /// Breadth first.
     Bfs,
-    /// Depth first.
+    /// Depth first, the newest thread first.
     Dfs,
 }
 

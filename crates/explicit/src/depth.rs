@@ -1,14 +1,32 @@
 //! A search depth first for everything that a single step or state can break.
 //!
+//! A state is put into the visited set when the search goes to it, and not when a step is found that leads there. So whoever looks for
+//! one violation pays for the states on the way to it, and not for all that lie beside that way; these wait, one for each step that was
+//! found and not taken yet. Steps that turned out not to be needed, since those of other threads are enough, do not wait.
+//!
+//! Of the steps of a state those of the thread with the highest number come first, which usually is the newest one, and those of one thread
+//! in their order in the program. That is the order of SPIN's search: where neither leaves steps out, both go to the same states.
+//!
 //! It keeps the states that wait and those on the way to the present one, which is the run that is shown where something is found. So it
 //! can do with a visited set that does not keep the states ([`Filter`]): whatever that takes for what, a violation is one.
 //! Where none is found, such a set proves nothing.
+//!
+//! # Why steps may be left out
+//!
+//! What keeps a step from being put off forever is a number that each state keeps ([`Proviso::SomeLater`]). Here it is its place in the
+//! order in which the search goes to states. One that is not in the visited set while another is looked at is gone to later, by the
+//! step that was found, which waits, or before that by another way: its number is larger. One that is in the set has a smaller number, or is
+//! the one at hand.
+//!
+//! That only a state *on the way* to the present one keeps steps from being enough, as in SPIN, would be right, too: then the number is the place in
+//! the reversed order in which states are left. It takes a set of the states on the way, and was not needed.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use pdnet_base::Idx as _;
 use pdnet_check::{MemoryUse, Outcome, Progress, StopReason, Verdict};
-use pdnet_space::{Compiled, Flow, Outcome as StepOutcome, Proviso, State, StateId, States};
+use pdnet_space::{Compiled, Flow, Outcome as StepOutcome, Proviso, State, StateId, States, ThreadSet};
 
 use crate::Storage;
 use crate::budget::{Budget, FIRINGS};
@@ -31,8 +49,9 @@ pub(crate) struct Depth<'a> {
     waiting: Packed,
     /// The states on the way to the present one, which is the last.
     way: Packed,
-    n_transitions: u64,
-    n_partial: u64,
+    /// The states after the present one.
+    next: Next,
+    counts: Counts,
     /// Where the search is kept, if it is.
     journal: Option<DepthJournal>,
 }
@@ -86,6 +105,53 @@ impl Packed {
     }
 }
 
+/// The states that the steps of one state lead to.
+#[derive(Debug, Default)]
+struct Next {
+    bytes: Vec<u8>,
+    /// Where each ends, and the thread that moves.
+    found: Vec<(usize, u32)>,
+    /// Their positions, in the order in which they are to be visited.
+    order: Vec<usize>,
+}
+
+impl Next {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.found.clear();
+    }
+
+    fn start(&self, at: usize) -> usize {
+        at.checked_sub(1).and_then(|before| self.found.get(before)).map_or(0, |&(end, _)| end)
+    }
+
+    /// Adds a state as bytes, which come back.
+    fn add(&mut self, thread: u32, pack: impl FnOnce(&mut Vec<u8>)) -> &[u8] {
+        let start = self.bytes.len();
+        pack(&mut self.bytes);
+        self.found.push((self.bytes.len(), thread));
+        &self.bytes[start..]
+    }
+
+    /// Takes the last one back.
+    fn take_back(&mut self) {
+        self.found.pop();
+        self.bytes.truncate(self.start(self.found.len()));
+    }
+
+    /// Lets those wait, but for steps of other threads than these, if they are enough.
+    fn wait(&mut self, depth: usize, chosen: Option<ThreadSet>, waiting: &mut Packed) {
+        self.order.clear();
+        let is_enough = |&at: &usize| chosen.is_none_or(|chosen| chosen.contains(self.found[at].1 as usize));
+        self.order.extend((0..self.found.len()).filter(is_enough));
+        // What is put last comes first.
+        self.order.sort_by_key(|&at| (self.found[at].1, Reverse(at)));
+        for &at in &self.order {
+            waiting.push(depth, &self.bytes[self.start(at)..self.found[at].0]);
+        }
+    }
+}
+
 /// The way as states by their position.
 struct Way<'w> {
     way: &'w Packed,
@@ -108,7 +174,7 @@ impl<'a> Depth<'a> {
         memory: Option<u64>,
     ) -> Self {
         let goals = Goals::new(model, goals, false);
-        // A state that was seen has no number here: only a new one is known to be later than the one before it.
+        // A state that was visited has no number here: only one that is still to be visited is known to be later.
         let mut stepper = Stepper::new(model, goals.reduction(Proviso::SomeLater), goals.stored());
         stepper.through_sections = false;
         Self {
@@ -119,8 +185,8 @@ impl<'a> Depth<'a> {
             filter: Filter::new(storage, memory, model.compiled),
             waiting: Packed::default(),
             way: Packed::default(),
-            n_transitions: 0,
-            n_partial: 0,
+            next: Next::default(),
+            counts: Counts::default(),
             journal: fingerprint.map(DepthJournal::new),
         }
     }
@@ -141,7 +207,8 @@ impl<'a> Depth<'a> {
             Err(reason) => Some(reason),
         };
         let mut stats = budget.stats(&search, &self.progress());
-        stats.states_reduced = Some(self.n_partial);
+        stats.states_outside = Some(stats.states - self.counts.inside);
+        stats.states_reduced = Some(self.counts.partial);
         stats.memory = MemoryUse {
             way_back: self.way.size() as u64,
             waiting: self.waiting.size() as u64,
@@ -168,7 +235,7 @@ impl<'a> Depth<'a> {
         let Self { model, goals, filter, waiting, way, journal, .. } = self;
         let Some(journal) = journal else { return Ok(()) };
         match journal.read(model, goals, filter, (waiting, way), budget) {
-            Ok(Some(counts)) => (self.n_transitions, self.n_partial) = (counts.transitions, counts.partial),
+            Ok(Some(counts)) => self.counts = counts,
             Ok(None) => {}
             Err(Some(reason)) => return Err(reason),
             Err(None) => {
@@ -181,8 +248,7 @@ impl<'a> Depth<'a> {
 
     /// Keeps what is new.
     fn keep(&mut self, budget: &mut Budget<'_>) {
-        let counts = Counts { transitions: self.n_transitions, partial: self.n_partial, ..Counts::default() };
-        let findings = Findings::of(&self.goals, counts);
+        let findings = Findings::of(&self.goals, self.counts);
         if let (Some(journal), Some(keeper)) = (&mut self.journal, budget.keeper()) {
             journal.keep((&mut self.waiting, &mut self.way), &findings, keeper);
         }
@@ -190,19 +256,17 @@ impl<'a> Depth<'a> {
 
     fn progress(&self) -> Progress {
         let other_bytes = self.way.size() + self.goals.bytes() + self.stepper.bytes();
-        progress(&self.filter, &self.waiting, (self.n_transitions, self.way.len()), other_bytes)
+        progress(&self.filter, &self.waiting, (self.counts.transitions, self.way.len()), other_bytes)
     }
 
     fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let layout = self.model.compiled.layout();
         let start = self.stepper.start(&mut Vec::new());
         let mut state = self.stepper.stored(&start);
-        let mut bytes = Vec::new();
-        if self.filter.len() == 0 {
+        if self.filter.len() == 0 && self.waiting.len() == 0 {
+            let mut bytes = Vec::new();
             state.pack(layout, &mut bytes);
-            self.filter.insert(&state, &bytes).map_err(|_| full())?;
             self.waiting.push(0, &bytes);
-            self.journal.iter_mut().for_each(|journal| journal.add(&self.filter, &bytes));
         }
         while self.goals.are_open()
             && let Some(last) = self.waiting.starts.len().checked_sub(1)
@@ -211,64 +275,77 @@ impl<'a> Depth<'a> {
                 self.keep(budget);
             }
             budget.tick(|| self.progress())?;
+            state.unpack(layout, self.waiting.get(last));
+            // What was put in and not visited to the end is the last one that waits.
+            let is_unfinished = self.counts.expanded < self.filter.len();
+            if !is_unfinished && !self.enter(&state, last)? {
+                self.waiting.truncate(last);
+                continue;
+            }
             let depth = self.waiting.starts[last].1;
             self.way.truncate(depth);
             self.way.push(depth, self.waiting.get(last));
             self.waiting.truncate(last);
-            state.unpack(layout, self.way.get(depth));
             self.stepper.go_to(&state);
-            let before = (self.n_transitions, self.n_partial);
-            let visited = self.visit(depth, &mut bytes, budget);
+            let before = self.counts;
+            let n_states = usize::try_from(self.filter.len()).unwrap_or(usize::MAX);
+            let visited = budget.allow_states(n_states).and_then(|()| self.visit(depth, budget));
             if let Some(journal) = &mut self.journal {
                 journal.relieve(budget);
                 if visited.is_err() {
                     // It was not visited to the end: who goes on later begins with it.
                     self.waiting.push(depth, self.way.get(depth));
-                    (self.n_transitions, self.n_partial) = before;
+                    self.counts = before;
                 }
             }
             visited?;
+            self.counts.expanded += 1;
         }
         Ok(())
     }
 
+    /// Goes to a state that waits, unless another way has led to it since; true where it is new.
+    fn enter(&mut self, state: &State, waiting: usize) -> Result<bool, StopReason> {
+        let bytes = self.waiting.get(waiting);
+        let is_new = self.filter.insert(state, bytes).map_err(|_| full())?;
+        if is_new {
+            self.counts.inside += u64::from(self.model.compiled.is_in_section(state));
+            self.journal.iter_mut().for_each(|journal| journal.add(&self.filter, bytes));
+        }
+        Ok(is_new)
+    }
+
     /// Looks at the present state and at its steps.
-    fn visit(
-        &mut self,
-        depth: usize,
-        bytes: &mut Vec<u8>,
-        budget: &mut Budget<'_>,
-    ) -> Result<(), StopReason> {
+    fn visit(&mut self, depth: usize, budget: &mut Budget<'_>) -> Result<(), StopReason> {
         let other_bytes = self.way.size() + self.goals.bytes() + self.stepper.bytes();
         let mut hits: Vec<Hit> = Vec::new();
         let (mut n_enabled, mut stop) = (0_u64, None);
-        let Self { model, goals, stepper, filter, waiting, n_transitions, journal, .. } = self;
-        let result = stepper.for_each(|step, next, taken| {
+        let Self { model, goals, stepper, filter, waiting, next, counts, .. } = self;
+        next.clear();
+        let result = stepper.for_each(|step, state, taken| {
             n_enabled += 1;
-            *n_transitions += taken;
+            counts.transitions += taken;
             if n_enabled.is_multiple_of(FIRINGS) {
-                stop = budget.look(&progress(filter, waiting, (*n_transitions, depth), other_bytes)).err();
+                stop =
+                    budget.look(&progress(filter, waiting, (counts.transitions, depth), other_bytes)).err();
             }
             goals.see(step, &mut hits);
             let mut is_later = true;
             if step.outcome == StepOutcome::State {
-                bytes.clear();
-                next.pack(model.compiled.layout(), bytes);
-                is_later = filter.insert(next, bytes).unwrap_or_else(|_| {
+                let bytes = next.add(step.thread, |bytes| state.pack(model.compiled.layout(), bytes));
+                let is_visited = filter.contains(state, bytes).unwrap_or_else(|_| {
                     stop = Some(full());
-                    false
+                    true
                 });
-                if is_later {
-                    journal.iter_mut().for_each(|journal| journal.add(filter, bytes));
-                    waiting.push(depth + 1, bytes);
-                    let n_states = usize::try_from(filter.len()).unwrap_or(usize::MAX);
-                    stop = stop.take().or(budget.allow_states(n_states).err());
+                is_later = !is_visited;
+                if is_visited {
+                    next.take_back();
                 }
             }
             let control = if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             Flow::new(control, is_later)
         });
-        self.n_partial += u64::from(self.stepper.is_partial());
+        self.counts.partial += u64::from(self.stepper.is_partial());
         let looked = match (result, stop) {
             (Err(error), _) => Err(StopReason::Unsupported(error.0)),
             (Ok(()), Some(reason)) => Err(reason),
@@ -277,6 +354,9 @@ impl<'a> Depth<'a> {
                 self.goals.look(&mut self.stepper, is_dead, &mut hits, budget)
             }
         };
+        if looked.is_ok() {
+            self.next.wait(depth + 1, self.stepper.chosen(), &mut self.waiting);
+        }
         for hit in hits {
             let goal = hit.goal;
             if self.goals.undecided(goal).is_some() {

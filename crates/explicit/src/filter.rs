@@ -73,6 +73,21 @@ impl Filter {
         }
     }
 
+    /// Whether a state, which is also given as bytes, seems to be there.
+    pub(crate) fn contains(&mut self, state: &State, bytes: &[u8]) -> Result<bool, Full> {
+        match self {
+            Self::Exact(store) => store.contains(state),
+            Self::Compact { tables, .. } => {
+                let hash = hash(bytes, 0);
+                Ok(table_of(tables, hash).find(place(&hash), |found| *found == hash).is_some())
+            }
+            Self::Bits { words, .. } => {
+                Ok(bits(words.len(), hash(bytes, 0), hash(bytes, 1))
+                    .all(|(word, mask)| words[word] & mask != 0))
+            }
+        }
+    }
+
     fn insert_bytes(&mut self, state: &[u8]) -> bool {
         match self {
             Self::Exact(_) => false,
@@ -86,10 +101,7 @@ impl Filter {
         match self {
             Self::Exact(_) => false,
             Self::Compact { tables, n_states } => {
-                #[expect(clippy::cast_possible_truncation, reason = "the lowest bits are meant")]
-                let table = &mut tables[hash as usize % TABLES];
-                // Its tables are chosen by these bits, and its places by others.
-                let place = |hash: &u64| hash.rotate_right(8);
+                let table = table_of(tables, hash);
                 let is_new = table.find(place(&hash), |found| *found == hash).is_none();
                 if is_new {
                     table.insert_unique(place(&hash), hash, place);
@@ -98,16 +110,10 @@ impl Filter {
                 is_new
             }
             Self::Bits { words, n_states, n_set } => {
-                let (first, step) = (hash, other | 1);
-                let n_bits = words.len() as u128 * 64;
                 let mut is_new = false;
-                for time in 0..BITS {
-                    let hash = first.wrapping_add(step.wrapping_mul(u64::from(time)));
-                    #[expect(clippy::cast_possible_truncation, reason = "less than the number of bits")]
-                    let bit = ((u128::from(hash) * n_bits) >> 64) as usize;
-                    let (word, mask) = (&mut words[bit / 64], 1 << (bit % 64));
-                    if *word & mask == 0 {
-                        *word |= mask;
+                for (word, mask) in bits(words.len(), hash, other) {
+                    if words[word] & mask == 0 {
+                        words[word] |= mask;
                         *n_set += 1;
                         is_new = true;
                     }
@@ -224,6 +230,28 @@ impl Filter {
         };
         Some(text)
     }
+}
+
+/// The table for a hash.
+#[expect(clippy::cast_possible_truncation, reason = "the lowest bits are meant")]
+fn table_of(tables: &mut [HashTable<u64>], hash: u64) -> &mut HashTable<u64> {
+    &mut tables[hash as usize % TABLES]
+}
+
+/// Where a hash stands in its table, which other bits have chosen.
+const fn place(hash: &u64) -> u64 {
+    hash.rotate_right(8)
+}
+
+/// The bits of a state with these hashes: in which of so many words each is, and as what.
+fn bits(n_words: usize, first: u64, other: u64) -> impl Iterator<Item = (usize, u64)> {
+    let (step, n_bits) = (other | 1, n_words as u128 * 64);
+    (0..BITS).map(move |time| {
+        let hash = first.wrapping_add(step.wrapping_mul(u64::from(time)));
+        #[expect(clippy::cast_possible_truncation, reason = "less than the number of bits")]
+        let bit = ((u128::from(hash) * n_bits) >> 64) as usize;
+        (bit / 64, 1 << (bit % 64))
+    })
 }
 
 fn hash(state: &[u8], seed: u64) -> u64 {

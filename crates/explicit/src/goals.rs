@@ -3,7 +3,7 @@
 use pdnet_base::{Idx as _, IndexVec};
 use pdnet_check::{AtomData, StopReason, Trace, TraceEnd, Verdict};
 use pdnet_net::{Expr, Firing, Transition};
-use pdnet_space::{Atoms, Forget, Proviso, Races, State, StateId, States, Step, Stubborn, Symmetry};
+use pdnet_space::{Atoms, Forget, Proviso, Races, State, StateId, States, Step, Stubborn};
 
 use crate::budget::Budget;
 use crate::continuation::Continuations;
@@ -202,8 +202,7 @@ impl<'a> Goals<'a> {
         let Model { net, compiled, .. } = *self.model;
         let atoms = || self.atoms().flatten();
         let forget = self.model.forgets.then(|| Forget::new(net, compiled, atoms()));
-        let symmetry = if self.model.exchanges { Symmetry::new(net, compiled, atoms()) } else { None };
-        Stored { forget, symmetry, ..Stored::default() }
+        Stored { forget, symmetry: self.model.symmetry(atoms()), ..Stored::default() }
     }
 
     /// Whether something is still looked for.

@@ -8,7 +8,8 @@ use pdnet_base::{FxHashMap, IndexVec};
 use pdnet_check::{MemoryUse, Progress, StopReason};
 use pdnet_net::{Action, Expr, Firing, Net, Transition};
 use pdnet_space::{
-    Atoms, Compiled, Flow, Outcome, SharedStore, State, StateId, Step, StoreWorker, Stubborn, ThreadSet,
+    Atoms, Compiled, Flow, Outcome, SharedStore, State, StateId, Step, StoreWorker, Stubborn, Symmetry,
+    ThreadSet,
 };
 
 use crate::budget::{Budget, FIRINGS, memory_of};
@@ -17,7 +18,7 @@ use crate::journal::edges::GraphJournal;
 use crate::notes::{self, Notes};
 use crate::sights::{self, Sight};
 use crate::stepper::{Real, Stepper, Stored};
-use crate::{Crew, Explicit};
+use crate::{Crew, Explicit, Order};
 
 /// So many successors of a state are put into the store together.
 const BATCH: usize = 256;
@@ -50,6 +51,8 @@ pub(crate) struct Model<'a> {
     /// Whether such searches walk through atomic sections.
     pub(crate) through_sections: bool,
     pub(crate) crew: Crew,
+    /// Whether the order of a search is that of SPIN's: of the steps of a state those of the newest thread come first.
+    pub(crate) newest_first: bool,
 }
 
 impl<'a> Model<'a> {
@@ -66,6 +69,7 @@ impl<'a> Model<'a> {
             most_unrolled,
             through_sections,
             crew,
+            order,
             ..
         } = *engine;
         Self {
@@ -81,7 +85,15 @@ impl<'a> Model<'a> {
             most_unrolled,
             through_sections,
             crew,
+            newest_first: order == Order::Depth,
         }
+    }
+
+    /// The exchange of threads for a search that evaluates these atoms, if there is one.
+    pub(crate) fn symmetry<'e>(&self, atoms: impl IntoIterator<Item = &'e Expr> + Clone) -> Option<Symmetry> {
+        let symmetry =
+            if self.exchanges { Symmetry::new(self.net, self.compiled, atoms)? } else { return None };
+        Some(if self.newest_first { symmetry.ascending() } else { symmetry })
     }
 }
 
@@ -124,6 +136,11 @@ impl Movers {
     /// Whether the thread that moves, not its partner, is one of these.
     pub(crate) fn is_of(self, threads: ThreadSet) -> bool {
         threads.contains(usize::from(self.thread))
+    }
+
+    /// The thread that moves, not its partner.
+    pub(crate) const fn thread(self) -> u8 {
+        self.thread
     }
 
     /// As a set.

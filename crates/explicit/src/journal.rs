@@ -122,6 +122,8 @@ impl Question<'_> {
         let mut hasher = FixedState::with_seed(0).build_hasher();
         env!("CARGO_PKG_VERSION").hash(&mut hasher);
         (stubborn, forget, symmetry, through_sections).hash(&mut hasher);
+        // How threads are exchanged depends on the order of the search ([`Model::symmetry`]).
+        (*symmetry && model.newest_first).hash(&mut hasher);
         model.net.to_string().hash(&mut hasher);
         // The bytes of a state mean nothing to who lays it out in another way.
         format!("{:?}", model.compiled.layout()).hash(&mut hasher);

@@ -104,7 +104,7 @@ use pdnet_check::{
     StopReason, Verdict,
 };
 use pdnet_net::{Expr, Net, Transition};
-use pdnet_space::{Compiled, Observed, Proviso, Races, Symmetry};
+use pdnet_space::{Compiled, Observed, Proviso, Races};
 
 use crate::budget::Budget;
 use crate::depth::Depth;
@@ -157,7 +157,8 @@ pub enum Order {
     /// Those that were found first come first: runs are short.
     #[default]
     Breadth,
-    /// Those that were found last come first: one worker, and less to keep.
+    /// Those after the state at hand come first, by the newest thread first: one worker, and less to keep. A state counts when it is
+    /// gone to.
     Depth,
 }
 
@@ -434,8 +435,7 @@ impl<'g, 'a> Group<'g, 'a> {
         let seen = observed.iter().map(Vec::as_slice);
         let asked = Asked { watched: &model.notable, deadlocks: false, is_finite: false };
         let stubborn = if *reduces { reduction(model, asked, seen, Proviso::AllLater) } else { None };
-        let symmetry =
-            exchanged.and_then(|atoms| Symmetry::new(model.net, model.compiled, atoms.iter().flatten()));
+        let symmetry = exchanged.and_then(|atoms| model.symmetry(atoms.iter().flatten()));
         Graph::new(model, stubborn, Stored { symmetry, ..Stored::default() }).kept(kept)
     }
 }
@@ -448,9 +448,7 @@ fn exprs(property: &Property) -> Vec<Expr> {
 /// Whether it makes no difference to a property of infinite runs who of some threads is who ([`Symmetry`]). Under fairness it does: on a cycle of
 /// stored states it is not the same thread that moves again and again, or cannot.
 fn is_exchangeable(model: &Model<'_>, property: &Property, fairness: Fairness) -> bool {
-    model.exchanges
-        && fairness == Fairness::None
-        && Symmetry::new(model.net, model.compiled, &exprs(property)).is_some()
+    fairness == Fairness::None && model.symmetry(&exprs(property)).is_some()
 }
 
 /// Adds what was made into native code.

@@ -1,5 +1,6 @@
 //! Which search a formula or an automaton needs.
 
+use pdnet_base::Idx as _;
 use pdnet_check::{AtomData, Fairness, MemoryUse, Outcome, Progress, Stats, StopReason, Verdict};
 use pdnet_logic::{Atom, Automaton, Ltl, translate};
 use pdnet_space::Atoms;
@@ -77,6 +78,15 @@ pub(crate) fn check(
     Some(Outcome { verdict, stats })
 }
 
+/// Puts the edges first by which the automaton leaves a state. Where it guesses when the run goes wrong for good, as for `F G p`, a
+/// search depth first otherwise goes to the ends of the net before the guess, and to what comes after it last. So they stand in the claims that
+/// SPIN makes of formulas.
+fn leave_first(automaton: &mut Automaton) {
+    for (state, data) in automaton.states.iter_mut().enumerate() {
+        data.edges.sort_by_key(|edge| edge.target.index() == state);
+    }
+}
+
 /// How far a search was when it ended.
 #[derive(Default)]
 struct Last {
@@ -93,7 +103,10 @@ fn decide(
 ) -> Result<Option<Verdict>, StopReason> {
     let (net, compiled) = (graph.model.net, graph.model.compiled);
     let names = atoms.iter().map(|atom| atom.text.clone()).collect();
-    let automaton = bad.automaton(names)?;
+    let mut automaton = bad.automaton(names)?;
+    if graph.model.newest_first {
+        leave_first(&mut automaton);
+    }
     let sights = Sights::new(graph, &automaton, atoms, |number| {
         is_unseen(net, (number, &atoms[number].expr), |atom| bad.ignores(atom))
     });

@@ -1,5 +1,7 @@
 //! The net times an automaton, found on demand.
 
+use std::cmp::Reverse;
+
 use pdnet_base::Idx as _;
 use pdnet_check::{Depth, MemoryUse, Progress, StopReason};
 use pdnet_logic::{AutState, Automaton};
@@ -191,6 +193,9 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
         }
         let first = edges.len();
         let mut successors = std::mem::take(&mut self.successors);
+        if self.graph.model.newest_first {
+            successors.sort_by_key(|(_, movers)| Reverse(movers.thread()));
+        }
         for edge in automaton.successors(at, letter) {
             let acceptance = edge.acceptance;
             if stutters {

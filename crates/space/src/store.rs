@@ -142,6 +142,21 @@ impl StateStore {
         result
     }
 
+    /// Whether the state is there. Its parts are numbered, so that it is quickly put in later.
+    ///
+    /// # Errors
+    /// Where there is no room for another number.
+    pub fn contains(&mut self, state: &State) -> Result<bool, Full> {
+        self.make_key(state)?;
+        if self.is_narrow || self.rows.n_numbers() < self.key.len() {
+            self.widen(self.key.len());
+        }
+        let Self { rows, index, packed, key, .. } = self;
+        rows.pack(key, packed);
+        let hash = hash_numbers(key.iter().copied());
+        Ok(index.find(hash, |id| rows.is(id, key, packed)).is_ok())
+    }
+
     /// As [`StateStore::insert`], for a state of which the numbers are known.
     ///
     /// # Errors

@@ -67,6 +67,8 @@ pub struct Symmetry {
     /// The word with the number of the next thread.
     next: Option<usize>,
     fixed: ThreadSet,
+    /// Of threads with as many frames, that with the smaller words comes first.
+    is_ascending: bool,
     work: Work,
 }
 
@@ -104,6 +106,7 @@ impl Symmetry {
             sets: Vec::new(),
             next: None,
             fixed: ThreadSet::NONE,
+            is_ascending: false,
             work: Work::default(),
         };
         for place in net.places.indices() {
@@ -143,6 +146,13 @@ impl Symmetry {
         Some(symmetry)
     }
 
+    /// The same with another order: of threads with as many frames, those at earlier places come first. So processes that begin in the order of
+    /// the program mostly keep their numbers, and the highest one is that of the newest, for a search that lets it go first.
+    #[must_use]
+    pub fn ascending(self) -> Self {
+        Self { is_ascending: true, ..self }
+    }
+
     /// Puts the threads of a state into order. Where that changes it, the new number of each thread comes back.
     pub fn apply(&mut self, compiled: &Compiled, state: &mut State) -> Option<&[usize]> {
         let mut work = std::mem::take(&mut self.work);
@@ -179,7 +189,13 @@ impl Symmetry {
         order.clone_from(candidates);
         // Threads that have ended come last, so that vectors of threads are short.
         order.sort_by(|&one, &other| {
-            words[other].cmp(&words[one]).then_with(|| self.compare_mentions(compiled, state, one, other))
+            let (of_one, of_other) = (&words[one], &words[other]);
+            // The first word is the number of frames.
+            let by_words = match self.is_ascending {
+                true => of_other.first().cmp(&of_one.first()).then_with(|| of_one.cmp(of_other)),
+                false => of_other.cmp(of_one),
+            };
+            by_words.then_with(|| self.compare_mentions(compiled, state, one, other))
         });
     }
 

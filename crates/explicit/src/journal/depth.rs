@@ -154,7 +154,8 @@ fn read_all(
     }
     let _ = waiting.take_lowest();
     let _ = way.take_lowest();
-    Ok(filter.len() > 0)
+    // Where no state was gone to yet, the first one waits.
+    Ok(filter.len() > 0 || waiting.len() > 0)
 }
 
 fn read_visited(
