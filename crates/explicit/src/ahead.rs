@@ -30,6 +30,9 @@ use crate::team::{Leaves, Watch, lock};
 /// From so many workers on it is better if each of them searches.
 pub(crate) const TOO_MANY: usize = 3;
 
+/// It is worth while for searches so many times smaller than those that others join in another way.
+pub(crate) const SOONER: usize = 10;
+
 /// So many nodes are told at a time, unless somebody waits for them.
 const BATCH: usize = 32;
 

@@ -1,12 +1,15 @@
 //! Accepting components of the product.
 
+use pdnet_base::Idx as _;
 use pdnet_check::{Depth, Fairness, StopReason};
+use pdnet_logic::{AutState, Automaton, StateData};
 use pdnet_space::ThreadSet;
 
 use crate::budget::Budget;
 use crate::graph::Movers;
-use crate::nodes::MET;
+use crate::nodes::{MET, NodeTable as _};
 use crate::product::{Edge, Expansion, Product, Search};
+use crate::scc::components;
 use crate::streett;
 
 /// What a search for an accepting run finds.
@@ -77,6 +80,25 @@ impl Summary {
     }
 }
 
+/// The states of an automaton on which no accepting cycle lies: no component of a product with one of them accepts.
+///
+/// Renault, Duret-Lutz, Kordon and Poitrenaud, *Strength-based decomposition of the property Büchi automaton for faster model
+/// checking* (TACAS 2013) take the automaton apart by this; here it only tells which nodes need no bookkeeping.
+fn transient_states(automaton: &Automaton) -> Vec<bool> {
+    let targets = |data: &StateData| data.edges.iter().map(|edge| edge.target.index()).collect();
+    let successors: Vec<Vec<usize>> = automaton.states.iter().map(targets).collect();
+    let mut is_transient = vec![false; successors.len()];
+    for component in components(&successors) {
+        let edges = component.iter().flat_map(|&state| &automaton.states[AutState::new(state)].edges);
+        let mut inner = edges.filter(|edge| component.contains(&edge.target.index())).peekable();
+        let has_cycle = inner.peek().is_some();
+        let acceptance = inner.fold(0, |all, edge| all | edge.acceptance);
+        let accepts = has_cycle && acceptance == automaton.all_acceptance();
+        component.iter().for_each(|&state| is_transient[state] = !accepts);
+    }
+    is_transient
+}
+
 /// The first position in the order of visits. Smaller values are of nodes that were not visited.
 const FIRST: u32 = MET + 1;
 
@@ -111,12 +133,15 @@ pub(crate) struct Emptiness {
     /// The nodes on the path with the range of their edges that was not followed yet.
     path: Vec<(u32, usize, usize)>,
     edges: Vec<Edge>,
+    /// The automaton states that are on no accepting cycle.
+    transient: Vec<bool>,
 }
 
 impl Emptiness {
-    pub(crate) const fn new(fairness: Fairness) -> Self {
+    pub(crate) fn new(automaton: &Automaton, fairness: Fairness) -> Self {
         Self {
             fairness,
+            transient: transient_states(automaton),
             next_order: FIRST,
             live: Vec::new(),
             roots: Vec::new(),
@@ -132,7 +157,8 @@ impl Emptiness {
     /// strongly connected components that merges the acceptance sets of a component while it grows, and stops
     /// as soon as they are complete. Fairness joins in as in [`Summary::starved`]; under strong fairness a
     /// component that is not fair as a whole may still have a fair part, which is looked for when the
-    /// component is complete.
+    /// component is complete. Nodes with an automaton state that is on no accepting cycle are only gone through: what
+    /// components they make does not matter.
     pub(crate) fn search(
         &mut self,
         product: &mut Product<'_, '_>,
@@ -198,12 +224,17 @@ impl Emptiness {
         let expansion = product.expand(node, &mut self.edges, budget)?;
         let order = self.next_order;
         self.next_order += 1;
-        product.nodes.set_value(node, order);
+        // The component of the automaton state is left by all that comes after the node, or accepts nothing.
+        let is_transient = self.transient[product.nodes.get(node).1.index()];
+        product.nodes.set_value(node, if is_transient { DEAD } else { order });
         if expansion == Expansion::Accepted {
             return Ok(Some(Witness::Prefix(node)));
         }
-        self.live.push(node);
         self.path.push((node, first, self.edges.len()));
+        if is_transient {
+            return Ok(None);
+        }
+        self.live.push(node);
         let summary = Summary::of_node(product.last_enabled);
         self.roots.push(Root { order, summary, entry, has_cycle: false });
         Ok(None)

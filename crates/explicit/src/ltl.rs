@@ -104,9 +104,7 @@ fn decide(
     let (net, compiled) = (graph.model.net, graph.model.compiled);
     let names = atoms.iter().map(|atom| atom.text.clone()).collect();
     let mut automaton = bad.automaton(names)?;
-    if graph.model.newest_first {
-        leave_first(&mut automaton);
-    }
+    leave_first(&mut automaton);
     let sights = Sights::new(graph, &automaton, atoms, |number| {
         is_unseen(net, (number, &atoms[number].expr), |atom| bad.ignores(atom))
     });
@@ -139,7 +137,9 @@ fn decide(
         }
     }
     let mut product = Product::new(graph, (&automaton, sights), atoms, prefixes, budget)?;
-    let mut emptiness = Emptiness::new(fairness);
+    let mut emptiness = Emptiness::new(&automaton, fairness);
+    // Where others run ahead, nothing begins again, so that they can come soon.
+    let pause_at = if crew.workers < ahead::TOO_MANY { pause_at / ahead::SOONER } else { pause_at };
     let mut found = emptiness.search(&mut product, pause_at, budget);
     if matches!(found, Ok(Search::Paused)) && crew.workers < ahead::TOO_MANY {
         found = ahead::search(&mut product, budget, |product, budget| {
