@@ -203,6 +203,11 @@ impl Emptiness {
         Ok(Search::Ended(None))
     }
 
+    /// How many nodes it has gone to.
+    pub(crate) fn n_visited(&self) -> u64 {
+        u64::from(self.next_order - FIRST)
+    }
+
     fn bytes(&self) -> usize {
         self.live.capacity() * 4
             + self.roots.capacity() * size_of::<Root>()

@@ -400,7 +400,8 @@ impl Index {
             (0, fits) => FIRST + fits.trailing_zeros() as usize / 8,
             (fits, _) => fits.trailing_zeros() as usize / 8,
         };
-        bucket.numbers[slot % WIDTH].load(Ordering::Relaxed).checked_sub(1)
+        // Who sees the number sees the entry.
+        bucket.numbers[slot % WIDTH].load(Ordering::Acquire).checked_sub(1)
     }
 
     /// Has the bucket for this hash brought close to the processor, since it is needed soon.
