@@ -146,10 +146,12 @@ fn decide(
             emptiness.search(product, usize::MAX, budget)
         });
     }
-    // Nodes that were seen from afar only are not among those that the search walked.
-    let progress = Progress { states: emptiness.n_visited(), ..product.progress() };
+    *last = Last { progress: product.progress(), memory: product.memory() };
+    if matches!(found, Ok(Search::Ended(Some(_)))) {
+        // Nodes that were seen from afar are not among those that the search walked to come here.
+        last.progress.states = emptiness.n_visited();
+    }
     drop(emptiness);
-    *last = Last { progress, memory: product.memory() };
     let trace = match found? {
         Search::Ended(None) => return Ok(Some(product.notes.verdict(net))),
         Search::Ended(Some(witness)) => lasso::trace(&mut product, &witness, is_visited, fairness, budget)?,
