@@ -115,7 +115,8 @@ impl Checkpoint {
             return Ok(());
         }
         let names: Vec<&str> = differences.iter().map(|(name, _, _)| *name).collect();
-        let text = format!("`{}` is about another question: {} differ", self.path.display(), list(&names));
+        let text =
+            format!("`{}` is about another question: it differs in {}", self.path.display(), list(&names));
         let diagnostic = differences.into_iter().fold(
             Diagnostic::error("checkpoint", text),
             |diagnostic, (name, other, value)| {

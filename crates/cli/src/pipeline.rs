@@ -65,8 +65,10 @@ pub(crate) fn check(
         session.show(&model.warnings);
         session.show(crate::engine::warning(&args.limits).as_slice());
     }
-    // What was kept of searches must be about the same question.
-    if let Some(checkpoint) = &session.checkpoint {
+    // What was kept of searches must be about the same question. Where there was no time to make the net, nothing is asked.
+    if let Some(checkpoint) = &session.checkpoint
+        && model.missing.is_none()
+    {
         let question = question(args, &model.net, &model.properties);
         checkpoint.borrow_mut().ask(&question).map_err(|diagnostic| refused(vec![diagnostic]))?;
     }

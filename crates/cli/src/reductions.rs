@@ -94,6 +94,9 @@ impl FromStr for Reductions {
         for name in text.split(',') {
             let position = Reduction::ALL.iter().position(|reduction| reduction.name() == name.trim());
             let Some(position) = position else {
+                if ["all", "none"].contains(&name.trim()) {
+                    return Err(format!("`{}` stands alone, and not in a list of reductions", name.trim()));
+                }
                 let names = Reduction::ALL.map(Reduction::name).join(", ");
                 return Err(format!("`{name}` is no reduction; there are all, none, and a list of {names}"));
             };
@@ -117,6 +120,7 @@ mod tests {
         assert_eq!(parse("forget,slice"), Ok(Reductions(vec![Reduction::Slice, Reduction::Forget])));
         assert_eq!(parse("forget, slice").map(|found| found.of_search(false)), Ok(vec!["forget"]));
         assert!(parse("slices").is_err_and(|why| why.contains("`slices`") && why.contains("agglomerate")));
+        assert!(parse("slice, none").is_err_and(|why| why.contains("`none` stands alone")));
         assert!(parse("").is_err());
     }
 }

@@ -113,14 +113,22 @@ fn a_file_about_another_question_is_refused() {
     let other = PROGRAM.replace("LIMIT", "17").replace("c++", "c--");
     let programs = [PROGRAM.replace("LIMIT", "17"), other];
     for (program, args, phrase) in [
-        (1, &["--ltl", "G(a == 7 -> F(b == 1))"][..], "the program differ"),
-        (0, &["--ltl", "G(a == 8 -> F(b == 1))"], "the properties differ"),
-        (0, &["--check", "assert"], "the properties differ"),
-        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--fair", "weak"], "the properties and the fairness differ"),
-        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--slice", "net"], "the method of slicing differ"),
-        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--search", "dfs"], "the order differ"),
-        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--store", "bitstate"], "the store differ"),
-        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--preemptions", "1"], "the bound on preemptions differ"),
+        (1, &["--ltl", "G(a == 7 -> F(b == 1))"][..], "it differs in the program"),
+        (0, &["--ltl", "G(a == 8 -> F(b == 1))"], "it differs in the properties"),
+        (0, &["--check", "assert"], "it differs in the properties"),
+        (
+            0,
+            &["--ltl", "G(a == 7 -> F(b == 1))", "--fair", "weak"],
+            "it differs in the properties and the fairness",
+        ),
+        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--slice", "net"], "it differs in the method of slicing"),
+        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--search", "dfs"], "it differs in the order"),
+        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--store", "bitstate"], "it differs in the store"),
+        (
+            0,
+            &["--ltl", "G(a == 7 -> F(b == 1))", "--preemptions", "1"],
+            "it differs in the bound on preemptions",
+        ),
     ] {
         std::fs::write(folder.path().join("p.c"), &programs[program]).expect("a file");
         let output = pdnet(folder.path(), &[args, &kept[..]].concat()).output().expect("the command runs");
@@ -128,6 +136,15 @@ fn a_file_about_another_question_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
         assert!(stderr.contains(phrase), "{args:?}: {stderr}");
         assert_eq!(std::fs::read(&path).expect("the file"), whole, "{args:?}");
+    }
+    // A limit of time that leaves no time to make the net is no other question, whether the file is there or not.
+    for kept in [kept, ["--checkpoint", "new", "--resume"]] {
+        let formula = ["--ltl", "G(a == 7 -> F(b == 1))"];
+        for (limit, code) in [(["--timeout", "0"], 5), (["--states", "50"], 5)] {
+            let output = pdnet(folder.path(), &[&kept[..], &formula, &limit].concat()).output();
+            let output = output.expect("the command runs");
+            assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        }
     }
     // Limits and threads may be others.
     let other =

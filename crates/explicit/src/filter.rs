@@ -222,9 +222,14 @@ impl Filter {
                 let share = *n_set as f64 / (words.len() as f64 * 64.0);
                 let chance = share.powi(BITS.cast_signed());
                 let expected = chance * *n_states as f64;
+                let expected = if expected < 0.1 {
+                    "less than 0.1".to_owned()
+                } else {
+                    format!("about {expected:.1} at most")
+                };
                 format!(
                     "of the states that were met, a new one was left out with a probability of at most {chance:.1e}, \
-                     which makes about {expected:.1} at most"
+                     which makes {expected} states that were left out"
                 )
             }
         };
