@@ -195,7 +195,7 @@ impl Lift<'_> {
         false
     }
 
-    /// Leads all threads but these through what is cut in front of them.
+    /// Leads all threads but these through what is cut in front of them, as far as they can go now.
     fn settle(&mut self, but: &[i64]) -> Result<(), LiftError> {
         let mut n_steps = 0;
         loop {
@@ -275,6 +275,8 @@ impl Lift<'_> {
             for (index, firing) in cycle.iter().enumerate() {
                 self.follow(prefix + index, firing, false)?;
                 self.hurry();
+                // Before, another thread may have been in an atomic section.
+                self.settle(&movers)?;
             }
         }
         Err(LiftError::Open)

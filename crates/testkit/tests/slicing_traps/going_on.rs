@@ -23,6 +23,14 @@ pub(crate) const TRAPS: &[Trap] = &[
         asks: &[("deadlock U deadlock", "v"), ("G deadlock", "v"), ("F deadlock", "h"), ("F (x == 1 && !deadlock)", "h"), ("deadlock", "v")],
     },
     Trap {
+        // Where the cycle begins, the other threads cannot move; fair runs let them go to their ends all the same.
+        name: "what is cut lies behind an atomic section in which the cycle begins",
+        program: "int y; void *a(void *p) { int k = 0; while (1) { __VERIFIER_atomic_begin(); y = k; y = k; __VERIFIER_atomic_end(); } return 0; }
+            void *b(void *p) { int k = 0; return 0; }
+            int main(void) { pthread_t t; pthread_create(&t, 0, a, 0); pthread_create(&t, 0, b, 0); pthread_create(&t, 0, b, 0); y = 1; pthread_exit(0); }",
+        asks: &[("F G y == 1", "v"), ("G F y == 0", "h")],
+    },
+    Trap {
         // Nobody comes to the call; what is wrong only there is right.
         name: "an endless loop before the call",
         program: "int x, u; void f(void) { x = 1; } int main(void) { while (1) u = 1 - u; f(); return 0; }",
