@@ -147,8 +147,8 @@ fn decide(
         });
     }
     *last = Last { progress: product.progress(), memory: product.memory() };
-    if matches!(found, Ok(Search::Ended(Some(_)))) {
-        // Nodes that were seen from afar are not among those that the search walked to come here.
+    if product.graph.model.newest_first && matches!(found, Ok(Search::Ended(Some(_)))) {
+        // In this order a state counts when it is gone to: nodes that were seen from afar do not.
         last.progress.states = emptiness.n_visited();
     }
     drop(emptiness);

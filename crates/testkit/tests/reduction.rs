@@ -643,6 +643,11 @@ fn walk(trap: &Trap, reduced: Explicit) {
         assert_eq!(found, trap.expected, "{name}, {engine:?}");
         n_states.push(stats.states);
     }
-    // A trap in a program that is not reduced would catch nothing.
-    assert_eq!(n_states[1] < n_states[0], trap.saves, "{name}: states without and with: {n_states:?}");
+    // A trap in a program that is not reduced would catch nothing. A search for a cycle that ends at a violation may come to another one, and
+    // meet more on the way: that it meets not as many shows that the reduction is at work.
+    let is_reduced = match trap.ask {
+        Ask::Formula(_) if trap.expected == 'v' => n_states[1] != n_states[0],
+        Ask::Formula(_) | Ask::Assert | Ask::Deadlock => n_states[1] < n_states[0],
+    };
+    assert_eq!(is_reduced, trap.saves, "{name}: states without and with: {n_states:?}");
 }
