@@ -21,8 +21,8 @@ pub(crate) trait Visited: PartStore {
     /// Brings a state that is to be put in with others, and says how many there are now.
     fn bring(&mut self, row: &Row, parent: u32, flag: bool) -> usize;
 
-    /// Puts the states in that were brought and calls `found` with the number of each, whether it is new,
-    /// and its flag, until that breaks.
+    /// Puts the states in that were brought, and calls `found` with the number of each, whether it is new, and its flag, until
+    /// that breaks.
     fn insert_brought(
         &mut self,
         found: impl FnMut(StateId, bool, bool) -> ControlFlow<()>,
