@@ -98,8 +98,9 @@ const PARTNERS: u32 = (1 << 8) - 1;
 const INNER_AT: u32 = 17;
 const MOST_INNER: u32 = (1 << 15) - 1;
 
-/// What is known of the words of a thread.
+/// What is known of the words of a thread. It is looked at for each thread of each state, and lies in one line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
 struct Known {
     /// What decides about its steps.
     by: Decisive,
@@ -109,8 +110,16 @@ struct Known {
     dead: bool,
     /// It has too many steps.
     long: bool,
-    /// On which of the places it stands where threads are looked for, if that was asked.
-    stands: Option<u64>,
+}
+
+/// On which places a thread stands, where that was not asked. That it stands on all of them is asked again and again.
+const NOT_ASKED: u64 = u64::MAX;
+
+/// A key that was made: how many words it has, and its hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    n_words: usize,
+    hash: usize,
 }
 
 /// Whether it pays to ask.
@@ -145,6 +154,8 @@ impl Trial {
 pub(crate) struct Memo {
     /// By the number of a thread's words.
     known: Vec<Known>,
+    /// On which of the places a thread stands where threads are looked for, by the number of its words.
+    stands: Vec<u64>,
     /// For each entry: its key, the number of steps, and the steps. A step is its transition, the numbers of what follows with
     /// the partner, what it adds to the sum of a row, pairs of a part and its new number, and inner transitions.
     entries: Vec<u32>,
@@ -190,7 +201,9 @@ enum Memory {
 impl Memo {
     /// The bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
-        (self.entries.capacity() + self.table.capacity()) * 4 + self.known.capacity() * size_of::<Known>()
+        (self.entries.capacity() + self.table.capacity()) * 4
+            + self.known.capacity() * size_of::<Known>()
+            + self.stands.capacity() * size_of::<u64>()
     }
 
     /// Looks for the steps of a thread. `stands` is asked on which places a thread stands, by the number of its words.
@@ -205,8 +218,8 @@ impl Memo {
         if known.long || !self.trials[trial].is_on() {
             return Memory::Never;
         }
-        let Some(n_words) = self.make_key(place, &known, stands) else { return Memory::Never };
-        match self.look_up(n_words) {
+        let Some(key) = self.make_key(place, &known, stands) else { return Memory::Never };
+        match self.look_up(key) {
             Some(at) => {
                 self.trials[trial].n_found += 1;
                 Memory::Steps(at + 1, self.entries[at])
@@ -223,35 +236,41 @@ impl Memo {
         &mut self.known[part as usize]
     }
 
-    /// Makes the key of what is known, and says how many words it has; nothing where there are too many.
+    /// Makes the key of what is known; nothing where it has too many words.
     #[inline]
     fn make_key(
         &mut self,
         place: Place<'_>,
         known: &Known,
         mut stands: impl FnMut(u32) -> u64,
-    ) -> Option<usize> {
+    ) -> Option<Key> {
         let Place { row, n_chunks, thread } = place;
         let most = HEAD + n_chunks + 2 * (row.len() - n_chunks);
         if self.key.len() < most {
             self.key.resize(most, 0);
         }
-        let mut at = HEAD;
+        // What was just written is not read again to be hashed: the processor would wait for that.
+        let (part, mut at) = (row[n_chunks + thread], HEAD);
+        let mut sum = 0;
         let mut rest = known.by.chunks & u64::MAX >> 1;
         while rest != 0 {
-            self.key[at] = row[rest.trailing_zeros() as usize];
+            let number = row[rest.trailing_zeros() as usize];
+            self.key[at] = number;
+            sum = mix(sum, number);
             at += 1;
             rest &= rest - 1;
         }
         if known.by.chunks >> 63 == 1 {
             for &number in &row[63..n_chunks] {
                 self.key[at] = number;
+                sum = mix(sum, number);
                 at += 1;
             }
         }
         if known.by.others {
             for &number in &without_zeros(row, n_chunks)[n_chunks..] {
                 self.key[at] = number;
+                sum = mix(sum, number);
                 at += 1;
             }
         } else if known.by.places != 0 {
@@ -262,6 +281,7 @@ impl Memo {
                     #[expect(clippy::cast_possible_truncation, reason = "there are at most 255 threads")]
                     let other = other as u32;
                     (self.key[at], self.key[at + 1]) = (other, number);
+                    sum = mix(mix(sum, other), number);
                     at += 2;
                 }
             }
@@ -269,18 +289,21 @@ impl Memo {
         let n_words = u16::try_from(at).ok()?;
         #[expect(clippy::cast_possible_truncation, reason = "there are at most 255 threads")]
         let first = u32::from(n_words) | (thread as u32) << 16 | u32::from(known.version) << 24;
-        (self.key[0], self.key[1]) = (first, row[n_chunks + thread]);
-        Some(at)
+        (self.key[0], self.key[1]) = (first, part);
+        Some(Key { n_words: at, hash: finish(sum, [first, part]) })
     }
 
     /// On which places a thread stands, by the number of its words.
     #[inline]
     fn stands(&mut self, number: u32, stands: &mut impl FnMut(u32) -> u64) -> u64 {
-        match self.known.get(number as usize) {
-            Some(&Known { stands: Some(bits), .. }) => bits,
+        match self.stands.get(number as usize) {
+            Some(&bits) if bits != NOT_ASKED => bits,
             Some(_) | None => {
+                if self.stands.len() <= number as usize {
+                    self.stands.resize(number as usize + 1, NOT_ASKED);
+                }
                 let bits = stands(number);
-                self.known_mut(number).stands = Some(bits);
+                self.stands[number as usize] = bits;
                 bits
             }
         }
@@ -288,10 +311,10 @@ impl Memo {
 
     /// Where the entry of the key has its steps.
     #[inline]
-    fn look_up(&self, n_words: usize) -> Option<usize> {
+    fn look_up(&self, Key { n_words, hash }: Key) -> Option<usize> {
         let key = &self.key[..n_words];
         let mask = self.table.len().checked_sub(1)?;
-        let mut slot = hash(key) & mask;
+        let mut slot = hash & mask;
         loop {
             let at = self.table[slot].checked_sub(1)? as usize;
             // The length is a part of the first word.
@@ -362,17 +385,17 @@ impl Memo {
             self.table.clear();
             self.n_entries = 0;
         }
-        let Some(n_words) = self.make_key(place, &known, stands) else { return };
+        let Some(key) = self.make_key(place, &known, stands) else { return };
         // The same may have been found again, where more decides than before.
-        if self.look_up(n_words).is_some() {
+        if self.look_up(key).is_some() {
             return;
         }
         let Ok(at) = u32::try_from(self.entries.len()) else { return };
-        let n_more = n_words + 1 + self.steps.len();
+        let n_more = key.n_words + 1 + self.steps.len();
         if self.entries.capacity() - self.entries.len() < n_more {
             self.entries.reserve_exact(n_more + self.entries.len() / 4);
         }
-        self.entries.extend_from_slice(&self.key[..n_words]);
+        self.entries.extend_from_slice(&self.key[..key.n_words]);
         self.entries.push(self.n_steps);
         self.entries.extend_from_slice(&self.steps);
         self.n_entries += 1;
@@ -661,25 +684,25 @@ fn stands_on(compiled: &Compiled, store: &impl PartStore, number: u32) -> u64 {
     compiled.stands_on(&words)
 }
 
-/// The hash of a key.
+/// The hash of a key, as it is made together with it.
 #[inline]
 fn hash(key: &[u32]) -> usize {
-    let (pairs, rest) = key.as_chunks::<2>();
-    let mut hash = 0;
-    for &[low, high] in pairs {
-        hash = mix(hash, u64::from(low) | u64::from(high) << 32);
-    }
-    for &word in rest {
-        hash = mix(hash, u64::from(word));
-    }
+    let (head, rest) = key.split_first_chunk::<HEAD>().unwrap_or((&[0; HEAD], &[]));
+    finish(rest.iter().fold(0, |sum, &word| mix(sum, word)), *head)
+}
+
+/// Adds the words before those that were mixed.
+#[inline]
+const fn finish(sum: u64, [first, part]: [u32; HEAD]) -> usize {
+    let head = (first as u64 | (part as u64) << 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
     #[expect(clippy::cast_possible_truncation, reason = "the table is small")]
-    let hash = hash as usize;
+    let hash = (sum ^ head).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) as usize;
     hash
 }
 
 #[inline]
-const fn mix(hash: u64, word: u64) -> u64 {
-    (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+const fn mix(sum: u64, word: u32) -> u64 {
+    (sum ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
 /// What was touched while steps were found.
@@ -730,8 +753,12 @@ mod tests {
         {
             let row = vec![1; n_chunks + 4];
             let place = Place { row: &row, n_chunks, thread: 2 };
-            let made = Memo::default().make_key(place, &known, |_| 0);
-            assert_eq!(made, is_made.then_some(HEAD + n_chunks), "{n_chunks} chunks");
+            let mut memo = Memo::default();
+            let made = memo.make_key(place, &known, |_| 0);
+            if let Some(Key { n_words, hash: made }) = made {
+                assert_eq!(hash(&memo.key[..n_words]), made, "{n_chunks} chunks");
+            }
+            assert_eq!(made.map(|key| key.n_words), is_made.then_some(HEAD + n_chunks), "{n_chunks} chunks");
         }
     }
 }
