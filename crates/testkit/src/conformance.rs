@@ -11,6 +11,7 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pdnet_base::Rng;
 use pdnet_check::{
@@ -23,7 +24,7 @@ use pdnet_net::{Action, Net, Transition};
 use crate::random_automaton::{never_of_formula, never_property, random_automaton};
 use crate::random_formula::{random_atoms, random_formula};
 use crate::random_net::{NetConfig, random_net};
-use crate::reference::{Caveats, ReachableGraph, RefVerdict};
+use crate::reference::{Caveats, ReachableGraph, RefAnswer, RefVerdict};
 use crate::shrink::shrink;
 
 /// The cases, and what is asked of the engine.
@@ -150,20 +151,70 @@ pub fn check_engine(engine: &dyn Engine, shortest: bool, cases: usize, seed: u64
     for case in 0..cases {
         let case_seed = rng.next_u64();
         if let Err(disagreement) = check_case(engine, &config, case_seed, &mut report) {
-            let name = engine.name();
-            let smaller = shrink(&disagreement, &|candidate| {
-                let graph = ReachableGraph::build(&candidate.net, config.max_markings)?;
-                let Disagreement { property, fairness, .. } = candidate;
-                compare(engine, &graph, std::slice::from_ref(property), *fairness, config.shortest).err()
-            });
-            panic!(
-                "engine {name} does not conform: seed {seed}, case {case}, case seed {case_seed}\n\
-                 {smaller}\nbefore shrinking: {}",
-                disagreement.message
+            refuse(
+                engine,
+                &config,
+                &disagreement,
+                &format!("seed {seed}, case {case}, case seed {case_seed}"),
             );
         }
     }
     report
+}
+
+/// As [`check_engine`] for several engines, each with whether its runs must be shortest. The reference answers once for all of them, and
+/// as many nets are looked at at a time as there are processors.
+///
+/// # Panics
+/// Where one does not conform.
+pub fn check_engines(
+    engines: &[(Box<dyn Engine + Sync>, bool)],
+    cases: usize,
+    seed: u64,
+) -> Vec<ConformanceReport> {
+    let mut rng = Rng::new(seed);
+    let seeds: Vec<u64> = (0..cases).map(|_| rng.next_u64()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut reports = vec![ConformanceReport::default(); engines.len()];
+        while let Some(&case_seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let config = ConformanceConfig::default();
+            let found = with_case(&config, case_seed, |case| {
+                for ((engine, shortest), report) in engines.iter().zip(&mut reports) {
+                    if let Err(disagreement) = case.compare(&**engine, *shortest, report) {
+                        let config = ConformanceConfig { shortest: *shortest, ..config.clone() };
+                        let place = format!("seed {seed}, case seed {case_seed}");
+                        refuse(&**engine, &config, &disagreement, &place);
+                    }
+                }
+            });
+            if found.is_none() {
+                reports.iter_mut().for_each(|report| report.too_large += 1);
+            }
+        }
+        reports
+    };
+    let mut reports = vec![ConformanceReport::default(); engines.len()];
+    std::thread::scope(|scope| {
+        let n_workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            let found = worker.join().expect("what differs was printed above");
+            reports.iter_mut().zip(&found).for_each(|(report, found)| report.add(found));
+        }
+    });
+    reports
+}
+
+/// Makes a disagreement smaller and panics with it.
+fn refuse(engine: &dyn Engine, config: &ConformanceConfig, disagreement: &Disagreement, place: &str) -> ! {
+    let name = engine.name();
+    let smaller = shrink(disagreement, &|candidate| {
+        let graph = ReachableGraph::build(&candidate.net, config.max_markings)?;
+        let Disagreement { property, fairness, .. } = candidate;
+        compare(engine, &graph, std::slice::from_ref(property), *fairness, config.shortest).err()
+    });
+    panic!("engine {name} does not conform: {place}\n{smaller}\nbefore shrinking: {}", disagreement.message);
 }
 
 /// One case of [`check_engine`].
@@ -176,25 +227,50 @@ pub fn check_case(
     case_seed: u64,
     report: &mut ConformanceReport,
 ) -> Result<(), Box<Disagreement>> {
+    with_case(config, case_seed, |case| case.compare(engine, config.shortest, report)).unwrap_or_else(|| {
+        report.too_large += 1;
+        Ok(())
+    })
+}
+
+/// A net, and what the reference says of its properties, by fairness.
+struct Case<'g> {
+    graph: &'g ReachableGraph<'g>,
+    asked: Vec<Expected<'g>>,
+}
+
+impl Case<'_> {
+    /// Compares the answers of an engine.
+    fn compare(
+        &self,
+        engine: &dyn Engine,
+        shortest: bool,
+        report: &mut ConformanceReport,
+    ) -> Result<(), Box<Disagreement>> {
+        report.nets += 1;
+        report.markings += self.graph.n_markings();
+        for expected in &self.asked {
+            report.add(&expected.compare(engine, shortest)?);
+        }
+        Ok(())
+    }
+}
+
+/// Makes the case of a seed; nothing where the net is too large.
+fn with_case<T>(config: &ConformanceConfig, case_seed: u64, body: impl FnOnce(&Case<'_>) -> T) -> Option<T> {
     let mut rng = Rng::new(case_seed);
     let net = random_net(&mut rng, &config.net);
-    let Some(graph) = ReachableGraph::build(&net, config.max_markings) else {
-        report.too_large += 1;
-        return Ok(());
-    };
-    report.nets += 1;
-    report.markings += graph.n_markings();
+    let graph = ReachableGraph::build(&net, config.max_markings)?;
     let mut formulas = random_properties(&mut rng, &net, config);
     formulas.push(Property::termination(&net));
     formulas.extend(random_claims(&mut rng, &net, &formulas));
     let mut all = safety_properties(&net);
     all.extend(formulas.iter().cloned());
-    for (round, &fairness) in config.fairness.iter().enumerate() {
+    let asked = config.fairness.iter().enumerate().map(|(round, &fairness)| {
         // Fairness says nothing of safety properties: once is enough.
-        let asked = if round == 0 { &all } else { &formulas };
-        report.add(&compare(engine, &graph, asked, fairness, config.shortest)?);
-    }
-    Ok(())
+        Expected::new(&graph, if round == 0 { &all } else { &formulas }, fairness)
+    });
+    Some(body(&Case { graph: &graph, asked: asked.collect() }))
 }
 
 fn safety_properties(net: &Net) -> Vec<Property> {
@@ -273,27 +349,58 @@ pub fn compare(
     fairness: Fairness,
     shortest: bool,
 ) -> Result<ConformanceReport, Box<Disagreement>> {
-    let net = graph.net();
-    let wrong = |property: &Property, message: String| {
-        Box::new(Disagreement { message, net: net.clone(), property: property.clone(), fairness })
-    };
-    let request = Request { net, properties, fairness, limits: Limits::default() };
-    // A panic without the net that it came from would be of no use.
-    let outcomes: Vec<Outcome> = catch_unwind(AssertUnwindSafe(|| engine.check(&request, &mut Silent)))
-        .map_err(|payload| {
+    Expected::new(graph, properties, fairness).compare(engine, shortest)
+}
+
+/// A request with the answers of the reference.
+pub struct Expected<'g> {
+    graph: &'g ReachableGraph<'g>,
+    properties: &'g [Property],
+    fairness: Fairness,
+    answers: Vec<RefAnswer>,
+}
+
+impl<'g> Expected<'g> {
+    /// Asks the reference.
+    #[must_use]
+    pub fn new(graph: &'g ReachableGraph<'g>, properties: &'g [Property], fairness: Fairness) -> Self {
+        let answers = properties.iter().map(|property| graph.check(property, fairness)).collect();
+        Self { graph, properties, fairness, answers }
+    }
+
+    /// Compares the answers of an engine with these; `shortest` says whether its runs to an assertion and to a deadlock must be
+    /// shortest.
+    ///
+    /// # Errors
+    /// The first answer that is wrong.
+    pub fn compare(
+        &self,
+        engine: &dyn Engine,
+        shortest: bool,
+    ) -> Result<ConformanceReport, Box<Disagreement>> {
+        let Self { graph, properties, fairness, ref answers } = *self;
+        let net = graph.net();
+        let wrong = |property: &Property, message: String| {
+            Box::new(Disagreement { message, net: net.clone(), property: property.clone(), fairness })
+        };
+        let request = Request { net, properties, fairness, limits: Limits::default() };
+        // A panic without the net that it came from would be of no use.
+        let outcomes: Vec<Outcome> = catch_unwind(AssertUnwindSafe(|| engine.check(&request, &mut Silent)))
+            .map_err(|payload| {
             wrong(&properties[0], format!("the engine panicked: {}", panic_text(&*payload)))
         })?;
-    if outcomes.len() != properties.len() {
-        let message = format!("{} outcomes for {} properties", outcomes.len(), properties.len());
-        return Err(wrong(&properties[0], message));
+        if outcomes.len() != properties.len() {
+            let message = format!("{} outcomes for {} properties", outcomes.len(), properties.len());
+            return Err(wrong(&properties[0], message));
+        }
+        let mut report = ConformanceReport::default();
+        for ((property, expected), outcome) in properties.iter().zip(answers).zip(outcomes) {
+            report.visited += outcome.stats.states;
+            compare_one((graph, property, fairness), expected, shortest, &outcome.verdict, &mut report)
+                .map_err(|message| wrong(property, message))?;
+        }
+        Ok(report)
     }
-    let mut report = ConformanceReport::default();
-    for (property, outcome) in properties.iter().zip(outcomes) {
-        report.visited += outcome.stats.states;
-        compare_one(graph, property, fairness, shortest, &outcome.verdict, &mut report)
-            .map_err(|message| wrong(property, message))?;
-    }
-    Ok(report)
 }
 
 fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
@@ -302,14 +409,12 @@ fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
 }
 
 fn compare_one(
-    graph: &ReachableGraph<'_>,
-    property: &Property,
-    fairness: Fairness,
+    (graph, property, fairness): (&ReachableGraph<'_>, &Property, Fairness),
+    expected: &RefAnswer,
     shortest: bool,
     verdict: &Verdict,
     report: &mut ConformanceReport,
 ) -> Result<(), String> {
-    let expected = graph.check(property, fairness);
     if let Some(trace) = &expected.trace {
         replay(graph.net(), property, fairness, trace)
             .map_err(|error| format!("the reference is wrong: its own run fails, {error}: {trace:?}"))?;
@@ -334,7 +439,7 @@ fn compare_one(
             {
                 return Err(format!("no run that counts goes on from the end of the run {trace:?}"));
             }
-            let best = expected.trace.map_or(0, |trace| trace.prefix.len());
+            let best = expected.trace.as_ref().map_or(0, |trace| trace.prefix.len());
             if is_safety && shortest && trace.prefix.len() != best {
                 return Err(format!("a run of {} steps, where {best} are enough", trace.prefix.len()));
             }

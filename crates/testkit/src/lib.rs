@@ -56,7 +56,8 @@ mod spin;
 
 pub use compiler::{CompileError, Compiler};
 pub use conformance::{
-    ConformanceConfig, ConformanceReport, Disagreement, check_case, check_engine, compare,
+    ConformanceConfig, ConformanceReport, Disagreement, Expected, check_case, check_engine, check_engines,
+    compare,
 };
 pub use lasso::{Lasso, random_lasso};
 pub use random_alike::{random_alike, random_alike_formula, random_alike_model, random_alike_model_formula};

@@ -6,7 +6,7 @@
 use pdnet_base::Rng;
 use pdnet_check::Engine;
 use pdnet_explicit::{Crew, Explicit, Jit, Order};
-use pdnet_testkit::{ConformanceReport, Reference, check_engine};
+use pdnet_testkit::{Reference, check_engines};
 
 /// The engines under test, and whether their runs to assertions and deadlocks are shortest. The reference is
 /// among them so that the suite itself is tested.
@@ -45,17 +45,7 @@ fn engines_agree_with_the_reference() {
     let seed = Rng::test_seed(1);
     let n_nets = Rng::test_number("PDNET_NETS").unwrap_or(N_NETS);
     let engines = engines();
-    // Two at a time: they do not know of each other.
-    let reports: Vec<ConformanceReport> = std::thread::scope(|scope| {
-        let halves = engines.chunks(engines.len().div_ceil(2)).map(|half| {
-            let check = |(engine, shortest): &(Box<dyn Engine + Sync>, bool)| {
-                check_engine(&**engine, *shortest, n_nets, seed)
-            };
-            scope.spawn(move || half.iter().map(check).collect::<Vec<_>>())
-        });
-        let halves: Vec<_> = halves.collect();
-        halves.into_iter().flat_map(|half| half.join().expect("what differs was printed above")).collect()
-    });
+    let reports = check_engines(&engines, n_nets, seed);
     let mut visited = Vec::new();
     for ((engine, _), report) in engines.iter().zip(&reports) {
         // A suite in which nearly all verdicts are the same would find little.
