@@ -3,15 +3,13 @@
 //! What is known of a state is a *record*: a piece of memory that its finder writes and then makes known by its address. Each
 //! state is expanded once, by the worker who has claimed it.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use pdnet_base::{Idx as _, Slots};
-use pdnet_check::StopReason;
-use pdnet_space::{StateId, StoreWorker, ThreadSet};
+use pdnet_space::{StateId, ThreadSet};
 
-use crate::graph::{Movers, full};
+use crate::graph::Movers;
 
 /// So many words make a block of records, unless one record is larger.
 const BLOCK: usize = 1 << 13;
@@ -131,6 +129,8 @@ pub(crate) struct Draft {
     pub(crate) targets: Vec<u32>,
     /// How many of them nobody had met before.
     pub(crate) n_fresh: usize,
+    /// How many more there will be, which were brought to the store.
+    pub(crate) n_brought: usize,
     pub(crate) movers: Vec<Movers>,
     pub(crate) enabled: ThreadSet,
     pub(crate) letter: Option<Letter>,
@@ -143,7 +143,8 @@ impl Draft {
     pub(crate) fn clear(&mut self) {
         self.targets.clear();
         self.movers.clear();
-        (self.enabled, self.letter, self.n_fresh) = (ThreadSet::NONE, None, 0);
+        (self.enabled, self.letter) = (ThreadSet::NONE, None);
+        (self.n_fresh, self.n_brought) = (0, 0);
         (self.is_noted, self.is_partial) = (false, false);
     }
 
@@ -153,15 +154,6 @@ impl Draft {
         self.n_fresh += usize::from(is_new);
         #[expect(clippy::cast_possible_truncation, reason = "states are numbered in 32 bits")]
         self.targets.push(target.index() as u32);
-    }
-
-    /// Puts the states into the store that were brought to it, in their order: they are targets.
-    pub(crate) fn put_in(&mut self, store: &mut StoreWorker) -> Result<(), StopReason> {
-        let put_in = store.insert_brought(|target, is_new, _| {
-            self.add(target, is_new);
-            ControlFlow::Continue(())
-        });
-        put_in.map_err(|_| full())
     }
 
     /// Drops the edges of other threads.

@@ -7,7 +7,7 @@ use pdnet_space::ThreadSet;
 
 use crate::budget::Budget;
 use crate::graph::Movers;
-use crate::nodes::{MET, NodeTable as _};
+use crate::nodes::{MET, Visits};
 use crate::product::{Edge, Expansion, Product, Search};
 use crate::scc::components;
 use crate::streett;
@@ -84,7 +84,7 @@ impl Summary {
 ///
 /// Renault, Duret-Lutz, Kordon and Poitrenaud, *Strength-based decomposition of the property Büchi automaton for faster model
 /// checking* (TACAS 2013) take the automaton apart by this; here it only tells which nodes need no bookkeeping.
-fn transient_states(automaton: &Automaton) -> Vec<bool> {
+pub(crate) fn transient_states(automaton: &Automaton) -> Vec<bool> {
     let targets = |data: &StateData| data.edges.iter().map(|edge| edge.target.index()).collect();
     let successors: Vec<Vec<usize>> = automaton.states.iter().map(targets).collect();
     let mut is_transient = vec![false; successors.len()];
@@ -103,7 +103,7 @@ fn transient_states(automaton: &Automaton) -> Vec<bool> {
 const FIRST: u32 = MET + 1;
 
 /// The value of a node whose component was left.
-const DEAD: u32 = u32::MAX;
+pub(crate) const DEAD: u32 = u32::MAX;
 
 /// A component on the path of the search.
 struct Root {
@@ -117,8 +117,14 @@ struct Root {
 }
 
 /// Whether a search has visited the node.
-pub(crate) fn is_visited(product: &Product<'_, '_>, node: u32) -> bool {
-    product.nodes.value(node) >= FIRST
+pub(crate) fn is_visited<N: Visits>(product: &Product<'_, '_, N>, node: u32) -> bool {
+    is_visit(product.nodes.value(node))
+}
+
+/// Whether this is the value of a node that a search has visited.
+#[inline]
+pub(crate) const fn is_visit(value: u32) -> bool {
+    value >= FIRST
 }
 
 /// The state of the search.
@@ -159,18 +165,53 @@ impl Emptiness {
     /// component that is not fair as a whole may still have a fair part, which is looked for when the
     /// component is complete. Nodes with an automaton state that is on no accepting cycle are only gone through: what
     /// components they make does not matter.
-    pub(crate) fn search(
+    pub(crate) fn search<N: Visits>(
         &mut self,
-        product: &mut Product<'_, '_>,
+        product: &mut Product<'_, '_, N>,
         pause_at: usize,
         budget: &mut Budget<'_>,
     ) -> Result<Search<Witness>, StopReason> {
-        if self.next_order == FIRST {
-            let into = Edge { target: product.initial, acceptance: 0, movers: Movers::NOBODY };
-            if let Some(witness) = self.visit(product, into, budget)? {
-                return Ok(Search::Ended(Some(witness)));
-            }
+        if self.next_order == FIRST
+            && let Some(witness) = self.begin(product, product.initial, budget)?
+        {
+            return Ok(Search::Ended(Some(witness)));
         }
+        self.go_on(product, pause_at, budget)
+    }
+
+    /// Searches in the same way what can be reached from a node and was not visited. Where the node was, there is nothing to do.
+    pub(crate) fn search_from<N: Visits>(
+        &mut self,
+        product: &mut Product<'_, '_, N>,
+        node: u32,
+        budget: &mut Budget<'_>,
+    ) -> Result<Search<Witness>, StopReason> {
+        if is_visited(product, node) {
+            return Ok(Search::Ended(None));
+        }
+        match self.begin(product, node, budget)? {
+            Some(witness) => Ok(Search::Ended(Some(witness))),
+            None => self.go_on(product, usize::MAX, budget),
+        }
+    }
+
+    /// Begins at a node that was not visited.
+    fn begin<N: Visits>(
+        &mut self,
+        product: &mut Product<'_, '_, N>,
+        target: u32,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Witness>, StopReason> {
+        self.visit(product, Edge { target, acceptance: 0, movers: Movers::NOBODY }, budget)
+    }
+
+    /// Follows the edges on the path until there are none.
+    fn go_on<N: Visits>(
+        &mut self,
+        product: &mut Product<'_, '_, N>,
+        pause_at: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Search<Witness>, StopReason> {
         while let Some((node, next, end)) = self.path.last_mut() {
             let node = *node;
             if next == end {
@@ -181,7 +222,7 @@ impl Emptiness {
                 }
                 continue;
             }
-            if product.nodes.len() >= pause_at {
+            if product.nodes.is_time_to_pause(pause_at) {
                 return Ok(Search::Paused);
             }
             let edge = self.edges[*next];
@@ -189,7 +230,9 @@ impl Emptiness {
             match product.nodes.value(edge.target) {
                 DEAD => {}
                 ..FIRST => {
-                    if let Some(witness) = self.visit(product, edge, budget)? {
+                    if N::DEFERS && self.is_transient(product, edge.target) {
+                        product.nodes.defer(edge.target);
+                    } else if let Some(witness) = self.visit(product, edge, budget)? {
                         return Ok(Search::Ended(Some(witness)));
                     }
                 }
@@ -201,6 +244,11 @@ impl Emptiness {
             }
         }
         Ok(Search::Ended(None))
+    }
+
+    /// Whether the automaton state of a node is on no accepting cycle.
+    fn is_transient<N: Visits>(&self, product: &Product<'_, '_, N>, node: u32) -> bool {
+        self.transient[product.nodes.get(node).1.index()]
     }
 
     /// How many nodes it has gone to.
@@ -216,9 +264,9 @@ impl Emptiness {
     }
 
     /// Visits the target of an edge for the first time.
-    fn visit(
+    fn visit<N: Visits>(
         &mut self,
-        product: &mut Product<'_, '_>,
+        product: &mut Product<'_, '_, N>,
         entry: Edge,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Witness>, StopReason> {
@@ -230,7 +278,7 @@ impl Emptiness {
         let order = self.next_order;
         self.next_order += 1;
         // The component of the automaton state is left by all that comes after the node, or accepts nothing.
-        let is_transient = self.transient[product.nodes.get(node).1.index()];
+        let is_transient = self.is_transient(product, node);
         product.nodes.set_value(node, if is_transient { DEAD } else { order });
         if expansion == Expansion::Accepted {
             return Ok(Some(Witness::Prefix(node)));
@@ -246,7 +294,7 @@ impl Emptiness {
     }
 
     /// An edge back into the live part: everything on the path from its target on is one component.
-    fn close(&mut self, product: &Product<'_, '_>, edge: Edge, order: u32) -> Option<Witness> {
+    fn close<N: Visits>(&mut self, product: &Product<'_, '_, N>, edge: Edge, order: u32) -> Option<Witness> {
         let mut root = self.roots.pop()?;
         while root.order > order {
             let mut below = self.roots.pop()?;
@@ -266,9 +314,9 @@ impl Emptiness {
     }
 
     /// All edges of a node were followed. If it is the first of its component, the component is complete.
-    fn leave(
+    fn leave<N: Visits>(
         &mut self,
-        product: &mut Product<'_, '_>,
+        product: &mut Product<'_, '_, N>,
         node: u32,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Witness>, StopReason> {

@@ -273,23 +273,77 @@ impl Known {
 /// is not expanded in full has only edges to larger marks ([`pdnet_space::Proviso::AllLater`]); they do not change, so that it
 /// does not matter who expands which state when, nor for which sight ([`crate::sights::Sights`]).
 pub(crate) struct Expander<'a> {
-    model: &'a Model<'a>,
     known: Arc<Known>,
+    finder: Finder<'a>,
+    /// By sight, as edges are.
+    writers: Writers,
+    /// The bytes of remembered steps that are counted already.
+    counted: usize,
+}
+
+/// Where a worker writes the edges for each sight.
+type Writers = [RecordWriter; 1 + sights::MOST];
+
+impl Expander<'_> {
+    /// Expands a state that was claimed.
+    fn expand(&mut self, state: StateId, sight: Sight, budget: &mut Budget<'_>) -> Result<(), StopReason> {
+        let Self { known, finder, writers, counted } = self;
+        // Whatever comes, others shall not wait for this state.
+        let claimed = Claimed { known, state, sight, is_done: false };
+        let Some(claimed) = claimed.unless_partial() else { return Ok(()) };
+        let noted = finder.find(known, (state, sight), 0, budget);
+        // What was brought must not be left for the next one.
+        let put_in = finder.put_in(1);
+        let noted = noted?;
+        put_in?;
+        known.count_bytes(finder.stepper.bytes(), counted);
+        claimed.settle(noted, &finder.drafts[0], writers, budget)
+    }
+
+    /// Expands states, each of which was claimed when it comes. Their successors are put into the store together: what has to be
+    /// waited for is asked for before, for all of them.
+    fn expand_all(
+        &mut self,
+        states: impl Iterator<Item = (StateId, Sight)>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), StopReason> {
+        let Self { known, finder, writers, counted } = self;
+        let mut found = Vec::new();
+        let mut stop = Ok(());
+        for (state, sight) in states {
+            let claimed = Claimed { known, state, sight, is_done: false };
+            let Some(claimed) = claimed.unless_partial() else { continue };
+            match finder.find(known, (state, sight), found.len(), budget) {
+                Ok(noted) => found.push((claimed, noted)),
+                Err(reason) => {
+                    stop = Err(reason);
+                    break;
+                }
+            }
+        }
+        let put_in = finder.put_in(finder.drafts.len());
+        stop.and(put_in)?;
+        known.count_bytes(finder.stepper.bytes(), counted);
+        let mut found = found.into_iter().zip(&finder.drafts);
+        found.try_for_each(|((claimed, noted), draft)| claimed.settle(noted, draft, writers, budget))
+    }
+}
+
+/// What an [`Expander`] finds steps with.
+struct Finder<'a> {
+    model: &'a Model<'a>,
     store: StoreWorker,
     stepper: Stepper<'a>,
     reduces: bool,
     /// The state that the generator of successors holds.
     loaded: Option<StateId>,
-    /// By sight, as edges are.
-    writers: [RecordWriter; 1 + sights::MOST],
-    draft: Draft,
+    /// One for each of the states that are expanded together.
+    drafts: Vec<Draft>,
     /// The atoms whose letters are kept with states, and their number.
     atoms: Option<(Atoms, u8)>,
-    /// The bytes of remembered steps that are counted already.
-    counted: usize,
 }
 
-impl Expander<'_> {
+impl Finder<'_> {
     /// The state in its working form.
     fn state(&mut self, state: StateId) -> &State {
         if self.loaded != Some(state) {
@@ -299,26 +353,30 @@ impl Expander<'_> {
         self.stepper.current()
     }
 
-    /// Expands a state that was claimed.
-    fn expand(&mut self, state: StateId, sight: Sight, budget: &mut Budget<'_>) -> Result<(), StopReason> {
-        let Self { model, known, store, stepper, reduces, loaded, writers, draft, atoms, counted } = self;
-        // Whatever comes, others shall not wait for this state.
-        let claimed = Claimed { known, state, sight, is_done: false };
-        let is_narrow = sight != Sight::WHOLE;
-        if is_narrow && known.edges().get(state).is_some_and(|record| record.is_partial()) {
-            claimed.refer();
-            return Ok(());
+    /// Finds the steps from a state and makes the draft of that number of them. Where they lead is brought to the store, or put
+    /// in where it has to be known now. What has to be noted comes back.
+    fn find(
+        &mut self,
+        known: &Known,
+        (state, sight): (StateId, Sight),
+        at: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Noted, StopReason> {
+        if self.drafts.len() <= at {
+            self.drafts.resize_with(at + 1, Draft::default);
         }
+        let Self { model, store, stepper, reduces, loaded, drafts, atoms } = self;
         stepper.see(sight);
         budget.tick(|| known.progress())?;
         let mut stop = None;
         let mut n_firings = 0_u64;
         let mut noted = Noted::default();
-        draft.clear();
+        drafts[at].clear();
         *loaded = None;
         let depth = if *reduces { known.store.mark(state) } else { 0 };
         stepper.load_row(store, state);
         let result = stepper.for_each_row(store, |store, step, next, n_steps| {
+            let draft = &mut drafts[at];
             draft.enabled |= step.movers();
             n_firings += 1;
             if n_firings.is_multiple_of(FIRINGS) {
@@ -341,23 +399,23 @@ impl Expander<'_> {
                         }
                         Err(_) => stop = Some(full()),
                     }
-                } else if store.bring(next, 0, false) >= BATCH {
-                    stop = stop.take().or(draft.put_in(store).err());
+                } else {
+                    draft.n_brought += 1;
+                    if store.bring(next, 0, false) >= BATCH {
+                        stop = stop.take().or(put_in(store, &mut drafts[..=at]).err());
+                    }
                 }
-                // Other searches may have filled the graph: only what this one adds is counted here.
-                if let Err(reason) = budget.allow_states(draft.n_fresh) {
+                if let Err(reason) = budget.allow_states(drafts[at].n_fresh) {
                     stop = Some(reason);
                 }
             }
             let control = if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             Flow::new(control, is_later)
         });
-        // What was brought must not be left for the next one.
-        let put_in = draft.put_in(store);
-        let stop = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop).or(put_in.err());
-        if let Some(reason) = stop.or(budget.allow_states(draft.n_fresh).err()) {
+        if let Some(reason) = result.err().map(|error| StopReason::Unsupported(error.0)).or(stop) {
             return Err(reason);
         }
+        let draft = &mut drafts[at];
         if let Some(chosen) = stepper.chosen() {
             // Others were tried before.
             draft.keep_only(chosen);
@@ -371,17 +429,34 @@ impl Expander<'_> {
             draft.letter = Some(Letter { atoms: *number, letter });
         }
         draft.is_noted = noted.cut.is_some() || !noted.transitions.is_empty();
-        known.count_bytes(stepper.bytes(), counted);
-        if is_narrow && known.edges().get(state).is_some_and(|record| record.is_like(draft)) {
-            claimed.refer();
-            return Ok(());
-        }
-        if draft.is_noted {
-            known.layer(sight).noted().insert(state, noted);
-        }
-        claimed.publish(&mut writers[sight.number().map_or(0, |number| 1 + number)], draft);
-        Ok(())
+        Ok(noted)
     }
+
+    /// Puts the states into the store that were brought for the first drafts.
+    fn put_in(&mut self, n_drafts: usize) -> Result<(), StopReason> {
+        let n_drafts = n_drafts.min(self.drafts.len());
+        put_in(&mut self.store, &mut self.drafts[..n_drafts])
+    }
+}
+
+/// Puts the states into the store that were brought to it: they are targets of the drafts, in their order.
+#[inline]
+fn put_in(store: &mut StoreWorker, drafts: &mut [Draft]) -> Result<(), StopReason> {
+    let mut at = 0;
+    let put_in = store.insert_brought(|target, is_new, _| {
+        while drafts.get(at).is_some_and(|draft| draft.n_brought == 0) {
+            at += 1;
+        }
+        if let Some(draft) = drafts.get_mut(at) {
+            draft.add(target, is_new);
+            draft.n_brought -= 1;
+        }
+        ControlFlow::Continue(())
+    });
+    if put_in.is_err() {
+        drafts.iter_mut().for_each(|draft| draft.n_brought = 0);
+    }
+    put_in.map_err(|_| full())
 }
 
 impl Drop for Expander<'_> {
@@ -399,9 +474,41 @@ struct Claimed<'k> {
 }
 
 impl Claimed<'_> {
-    fn publish(mut self, writer: &mut RecordWriter, draft: &Draft) {
-        self.known.layer(self.sight).edges.publish(writer, self.state, draft);
+    /// It, but where the edges for the whole sight are not all: those will do.
+    #[inline]
+    fn unless_partial(self) -> Option<Self> {
+        let is_narrow = self.sight != Sight::WHOLE;
+        if is_narrow && self.known.edges().get(self.state).is_some_and(|record| record.is_partial()) {
+            self.refer();
+            return None;
+        }
+        Some(self)
+    }
+
+    /// Makes known what was found.
+    #[inline]
+    fn settle(
+        mut self,
+        noted: Noted,
+        draft: &Draft,
+        writers: &mut Writers,
+        budget: &Budget<'_>,
+    ) -> Result<(), StopReason> {
+        // Other searches may have filled the graph: only what this one adds is counted here.
+        budget.allow_states(draft.n_fresh)?;
+        let Self { known, state, sight, .. } = self;
+        let is_narrow = sight != Sight::WHOLE;
+        if is_narrow && known.edges().get(state).is_some_and(|record| record.is_like(draft)) {
+            self.refer();
+            return Ok(());
+        }
+        if draft.is_noted {
+            known.layer(sight).noted().insert(state, noted);
+        }
+        let writer = &mut writers[sight.number().map_or(0, |number| 1 + number)];
+        known.layer(sight).edges.publish(writer, state, draft);
         self.is_done = true;
+        Ok(())
     }
 
     /// What is known for the whole sight will do.
@@ -446,18 +553,17 @@ impl<'a> Graph<'a> {
     pub(crate) fn new(model: &'a Model<'a>, stubborn: Option<Stubborn>, stored: Stored) -> Self {
         let known = Arc::new(Known::new(model));
         let reduces = stubborn.is_some();
-        let expander = Expander {
+        let finder = Finder {
             model,
             store: SharedStore::worker(&known.store, 0),
-            known: Arc::clone(&known),
             stepper: Stepper::new(model, stubborn, stored),
             reduces,
             loaded: None,
-            writers: Default::default(),
-            draft: Draft::default(),
+            drafts: Vec::new(),
             atoms: None,
-            counted: 0,
         };
+        let writers = Default::default();
+        let expander = Expander { known: Arc::clone(&known), finder, writers, counted: 0 };
         Self { model, known, map: Map::default(), expander, observed: Vec::new(), journal: None }
     }
 
@@ -474,7 +580,7 @@ impl<'a> Graph<'a> {
         let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_unread()) else {
             return Ok(());
         };
-        match journal.read((self.model, &self.known), &mut self.expander.store, budget) {
+        match journal.read((self.model, &self.known), &mut self.expander.finder.store, budget) {
             Ok(names) => self.observed = names.unwrap_or_default(),
             Err(Some(reason)) => return Err(reason),
             // What was half read is of no use.
@@ -483,8 +589,8 @@ impl<'a> Graph<'a> {
                 self.map = Map::default();
                 self.expander.counted = 0;
                 self.expander.known = Arc::clone(&self.known);
-                self.expander.store = SharedStore::worker(&self.known.store, 0);
-                self.expander.loaded = None;
+                self.expander.finder.store = SharedStore::worker(&self.known.store, 0);
+                self.expander.finder.loaded = None;
                 self.expander.writers = Default::default();
             }
         }
@@ -515,19 +621,17 @@ impl<'a> Graph<'a> {
 
     /// The same graph for another worker. There is never more than one with the same number.
     pub(crate) fn fork(&self, number: usize) -> Self {
-        let Expander { model, known, stepper, reduces, atoms, .. } = &self.expander;
-        let expander = Expander {
+        let Expander { known, finder: Finder { model, stepper, reduces, atoms, .. }, .. } = &self.expander;
+        let finder = Finder {
             model,
-            known: Arc::clone(known),
             store: SharedStore::worker(&known.store, number),
             stepper: stepper.clone(),
             reduces: *reduces,
             loaded: None,
-            writers: Default::default(),
-            draft: Draft::default(),
+            drafts: Vec::new(),
             atoms: atoms.clone(),
-            counted: 0,
         };
+        let expander = Expander { known: Arc::clone(known), finder, writers: Default::default(), counted: 0 };
         let observed = self.observed.clone();
         // One worker keeps what all of them find.
         Self { model, known: Arc::clone(known), map: Map::default(), expander, observed, journal: None }
@@ -544,18 +648,18 @@ impl<'a> Graph<'a> {
         });
         let number = u8::try_from(number + 1).ok().filter(|&number| number < 0x7f);
         let has_room = atoms.len() <= LETTER_BITS;
-        self.expander.atoms = number.filter(|_| has_room).map(|number| (atoms.clone(), number));
+        self.expander.finder.atoms = number.filter(|_| has_room).map(|number| (atoms.clone(), number));
     }
 
     /// The initial state, as it is stored.
     pub(crate) fn initial(&mut self) -> Result<StateId, StopReason> {
-        let initial = self.expander.stepper.stored(&self.model.compiled.initial());
+        let initial = self.expander.finder.stepper.stored(&self.model.compiled.initial());
         self.add(&initial)
     }
 
     /// Adds a state that does not come from this graph.
     pub(crate) fn add(&mut self, state: &State) -> Result<StateId, StopReason> {
-        let (id, _) = self.expander.store.insert(state, 0).map_err(|_| full())?;
+        let (id, _) = self.expander.finder.store.insert(state, 0).map_err(|_| full())?;
         Ok(id)
     }
 
@@ -572,14 +676,14 @@ impl<'a> Graph<'a> {
 
     /// Whether steps are left out, and that may depend on what is seen.
     pub(crate) const fn is_guided(&self) -> bool {
-        self.expander.reduces && self.model.is_guided
+        self.expander.finder.reduces && self.model.is_guided
     }
 
     /// A sight in which at least the values are seen that these atoms look at, all of which are observed. There are few, so that it may be
     /// the whole one.
     pub(crate) fn sight(&mut self, atoms: &[&Expr]) -> Sight {
         let model = self.model;
-        let sight = self.expander.stepper.sight(model.net, atoms);
+        let sight = self.expander.finder.stepper.sight(model.net, atoms);
         if let Some(number) = sight.number() {
             self.known.narrow[number].get_or_init(|| Box::new(Layer::new(model)));
         }
@@ -638,6 +742,19 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// Expands states together, each for a sight, those that were not expanded and that no other worker expands.
+    pub(crate) fn expand_all(
+        &mut self,
+        states: impl Iterator<Item = (StateId, Sight)>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), StopReason> {
+        let Self { known, expander, .. } = self;
+        let is_granted = |&(state, sight): &(StateId, Sight)| {
+            matches!(known.layer(sight).edges.claim(state), Claim::Granted)
+        };
+        expander.expand_all(states.filter(is_granted), budget)
+    }
+
     /// Whether the edges of a state are known for a sight.
     #[inline]
     pub(crate) fn is_expanded(&self, state: StateId, sight: Sight) -> bool {
@@ -682,7 +799,8 @@ impl<'a> Graph<'a> {
         loop {
             if let Some(record) = self.known.record(&self.map, state, sight) {
                 edges.extend((0..record.n_edges()).map(|edge| record.edge(edge)));
-                let letter = self.expander.atoms.as_ref().and_then(|(_, number)| record.letter(*number));
+                let letter =
+                    self.expander.finder.atoms.as_ref().and_then(|(_, number)| record.letter(*number));
                 return Ok(Seen { enabled: record.enabled(), letter, is_notable: record.is_noted() });
             }
             self.edges(state, sight, budget)?;
@@ -729,19 +847,19 @@ impl<'a> Graph<'a> {
 
     /// The state in its working form.
     pub(crate) fn state(&mut self, state: StateId) -> &State {
-        self.expander.state(state)
+        self.expander.finder.state(state)
     }
 
     /// The firings of the first way from one state to the other.
     pub(crate) fn firings_to(&mut self, from: StateId, to: StateId) -> Vec<Firing> {
         let _ = self.state(from);
-        self.expander.stepper.see(Sight::WHOLE);
-        self.expander.stepper.find(&self.expander.store, None, to)
+        self.expander.finder.stepper.see(Sight::WHOLE);
+        self.expander.finder.stepper.find(&self.expander.finder.store, None, to)
     }
 
     /// The initial state of a run of the net, where threads of stored states may have other numbers than in such a run.
     pub(crate) fn real(&mut self) -> Option<Real> {
-        let stepper = &mut self.expander.stepper;
+        let stepper = &mut self.expander.finder.stepper;
         stepper.exchanges().then(|| stepper.real(self.model.compiled.initial()))
     }
 
@@ -754,7 +872,7 @@ impl<'a> Graph<'a> {
         firings: &mut Vec<Firing>,
     ) -> bool {
         let sight = self.known.taken(from, sight);
-        let Expander { stepper, store, loaded, .. } = &mut self.expander;
+        let Finder { stepper, store, loaded, .. } = &mut self.expander.finder;
         *loaded = None;
         stepper.see(sight);
         stepper.follow(store, real, (from, movers, to), firings)
@@ -768,8 +886,8 @@ impl<'a> Graph<'a> {
         to: StateId,
     ) -> Vec<Firing> {
         let _ = self.state(from);
-        self.expander.stepper.see(self.known.taken(from, sight));
-        self.expander.stepper.find(&self.expander.store, Some(movers), to)
+        self.expander.finder.stepper.see(self.known.taken(from, sight));
+        self.expander.finder.stepper.find(&self.expander.finder.store, Some(movers), to)
     }
 }
 

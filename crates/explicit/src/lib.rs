@@ -69,6 +69,7 @@ mod continuation;
 mod crew;
 mod cycles;
 mod depth;
+mod divide;
 mod edges;
 mod emptiness;
 mod filter;

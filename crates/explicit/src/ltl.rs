@@ -8,6 +8,7 @@ use pdnet_space::Atoms;
 use crate::ahead;
 use crate::budget::Budget;
 use crate::cycles::Cycles;
+use crate::divide::{self, Divided};
 use crate::emptiness::{Emptiness, is_visited};
 use crate::graph::Graph;
 use crate::lasso;
@@ -141,7 +142,8 @@ fn decide(
     // Where others run ahead, nothing begins again, so that they can come soon.
     let pause_at = if crew.workers < ahead::TOO_MANY { pause_at / ahead::SOONER } else { pause_at };
     let mut found = emptiness.search(&mut product, pause_at, budget);
-    if matches!(found, Ok(Search::Paused)) && crew.workers < ahead::TOO_MANY {
+    let is_divided = matches!(found, Ok(Search::Paused)) && divide::is_divisible(&automaton, crew.workers);
+    if !is_divided && matches!(found, Ok(Search::Paused)) && crew.workers < ahead::TOO_MANY {
         found = ahead::search(&mut product, budget, |product, budget| {
             emptiness.search(product, usize::MAX, budget)
         });
@@ -156,6 +158,20 @@ fn decide(
         Search::Ended(None) => return Ok(Some(product.notes.verdict(net))),
         Search::Ended(Some(witness)) => lasso::trace(&mut product, &witness, is_visited, fairness, budget)?,
         // It begins again, but what was found of the graph is there.
+        Search::Paused if is_divided => {
+            let divided = Divided::new(&automaton, fairness);
+            let found = divided.search(&mut product, budget);
+            *last = Last {
+                progress: divided.progress(product.progress()),
+                memory: divided.memory(product.memory()),
+            };
+            let visited = |product: &Product<'_, '_>, node| divided.has_seen(product.nodes.get(node));
+            match found? {
+                Some(witness) => lasso::trace(&mut product, &witness, visited, fairness, budget)?,
+                None => return Ok(Some(product.notes.verdict(net))),
+            }
+        }
+        // The same.
         Search::Paused => {
             let cycles = Cycles::new(crew.workers, automaton.states.len(), fairness);
             let found = cycles.search(&mut product, budget);

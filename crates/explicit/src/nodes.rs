@@ -14,7 +14,7 @@ use pdnet_space::StateId;
 pub(crate) const FEW: usize = 4;
 
 /// The value of a node that was not met.
-const NOT_MET: u32 = 0;
+pub(crate) const NOT_MET: u32 = 0;
 
 /// The value of a node that was met; a search may give it a larger one.
 pub(crate) const MET: u32 = 1;
@@ -41,6 +41,23 @@ pub(crate) trait NodeTable {
 
     /// How far the search is that has these nodes; what its product takes beside them is given.
     fn progress(&self, product: Progress) -> Progress;
+}
+
+/// Who knows the value that a search has given to each node.
+pub(crate) trait Visits: NodeTable {
+    /// Whether there are nodes that the search leaves to others.
+    const DEFERS: bool;
+
+    /// What is known of a node.
+    fn value(&self, node: u32) -> u32;
+
+    fn set_value(&mut self, node: u32, value: u32);
+
+    /// Leaves a node to others.
+    fn defer(&mut self, node: u32);
+
+    /// Whether a search stops here that is to pause at so many nodes.
+    fn is_time_to_pause(&self, pause_at: usize) -> bool;
 }
 
 /// Nodes with their numbers, and what a search knows of each.
@@ -77,17 +94,6 @@ impl Nodes {
     /// Their numbers are below this.
     pub(crate) const fn bound(&self) -> usize {
         self.values.len()
-    }
-
-    /// What is known of a node.
-    #[inline]
-    pub(crate) fn value(&self, node: u32) -> u32 {
-        self.values.get(node as usize).copied().unwrap_or(NOT_MET)
-    }
-
-    #[inline]
-    pub(crate) fn set_value(&mut self, node: u32, value: u32) {
-        self.values[node as usize] = value;
     }
 
     /// The bytes that they take.
@@ -166,6 +172,27 @@ impl NodeTable for Nodes {
             memory_bytes: product.memory_bytes + self.bytes() as u64,
             ..product
         }
+    }
+}
+
+impl Visits for Nodes {
+    const DEFERS: bool = false;
+
+    #[inline]
+    fn value(&self, node: u32) -> u32 {
+        self.values.get(node as usize).copied().unwrap_or(NOT_MET)
+    }
+
+    #[inline]
+    fn set_value(&mut self, node: u32, value: u32) {
+        self.values[node as usize] = value;
+    }
+
+    fn defer(&mut self, _: u32) {}
+
+    #[inline]
+    fn is_time_to_pause(&self, pause_at: usize) -> bool {
+        self.n_met >= pause_at
     }
 }
 

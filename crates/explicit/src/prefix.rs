@@ -7,7 +7,7 @@ use pdnet_logic::{AutState, Automaton};
 use crate::budget::Budget;
 use crate::graph::Movers;
 use crate::lasso::{firings, prefix_end};
-use crate::nodes::MET;
+use crate::nodes::{MET, Visits as _};
 use crate::product::{Expansion, Product, Search};
 use crate::scc::components;
 
