@@ -37,7 +37,7 @@ use crate::visited::{Kept, Visited as _};
 use crate::worker::{Counts, Worker};
 
 /// So many states are taken at a time, at most.
-const MOST: u32 = 128;
+const MOST: u32 = 1024;
 
 /// The longest sleep of a worker that has nothing to do.
 const SLEEP: Duration = Duration::from_micros(500);
@@ -214,7 +214,7 @@ impl<'s> Common<'s> {
         let mut depth_at = Instant::now();
         let mut states = if number == 0 { std::mem::take(&mut *self.left()) } else { Vec::new() };
         loop {
-            while self.take(&mut states) {
+            while self.take(&mut states, number) {
                 let before = worker.counts;
                 let result = self.expand(worker, &states, budget);
                 if !matches!(result, Ok(true)) {
@@ -246,10 +246,10 @@ impl<'s> Common<'s> {
         }
     }
 
-    /// Takes some states, unless there are some; false where there are none.
-    fn take(&self, states: &mut Vec<StateId>) -> bool {
+    /// Takes some states for a worker, unless there are some; false where there are none.
+    fn take(&self, states: &mut Vec<StateId>, worker: usize) -> bool {
         if states.is_empty() {
-            states.extend(self.store.take(MOST).into_iter().flatten());
+            states.extend(self.store.take(MOST, worker).into_iter().flatten());
         }
         !states.is_empty()
     }

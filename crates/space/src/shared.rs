@@ -76,7 +76,7 @@ impl SharedStore {
         drop(worker);
         let mut left = u32::try_from(n_taken).map_err(|_| Full)?;
         while left > 0 {
-            let Some(taken) = shared.rows.take(left) else { break };
+            let Some(taken) = shared.rows.take(left, 0) else { break };
             left -= taken.end - taken.start;
         }
         Ok(shared)
@@ -115,7 +115,7 @@ impl SharedStore {
             chunks: store.chunks.iter().map(Pool::view).collect(),
             threads: store.threads.view(),
             index: store.index.view(),
-            writer: Writer::default(),
+            writer: Writer::new(number),
             number,
             key: Vec::new(),
             brought: Batch::default(),
@@ -148,10 +148,10 @@ impl SharedStore {
         StoreSize { rows: self.rows.bytes(), index: self.index.bytes(), parts }
     }
 
-    /// Hands out some states, none of them twice, in about the order in which they were found. Nothing where all that were put
-    /// in before the call were handed out.
-    pub fn take(&self, most: u32) -> Option<impl Iterator<Item = StateId> + use<>> {
-        let range: Range<u32> = self.rows.take(most)?;
+    /// Hands out some states to a worker, none of them twice, in about the order in which they were found, those first that the worker has
+    /// put in itself. Nothing where all that were put in before the call were handed out.
+    pub fn take(&self, most: u32, worker: usize) -> Option<impl Iterator<Item = StateId> + use<>> {
+        let range: Range<u32> = self.rows.take(most, worker)?;
         Some(range.map(|row| StateId::new(row as usize)))
     }
 
@@ -471,7 +471,7 @@ mod tests {
                     let (id, is_new) = worker.insert_own_key(name as u32).unwrap();
                     given.push((name, id));
                     n_new += usize::from(is_new);
-                    taken.extend(store.take(3).into_iter().flatten());
+                    taken.extend(store.take(3, number).into_iter().flatten());
                 }
                 (given, n_new, taken)
             };
@@ -483,7 +483,7 @@ mod tests {
                     .map(|worker| worker.join().unwrap())
                     .collect::<Vec<_>>()
             });
-            let mut taken: Vec<StateId> = store.take(u32::MAX).into_iter().flatten().collect();
+            let mut taken: Vec<StateId> = store.take(u32::MAX, 0).into_iter().flatten().collect();
             let mut ids: BTreeMap<u64, StateId> = BTreeMap::new();
             let mut n_new = 0;
             for (given, new, own) in found {
@@ -497,7 +497,7 @@ mod tests {
                 n_new += new;
                 taken.extend(own);
             }
-            while let Some(more) = store.take(u32::MAX) {
+            while let Some(more) = store.take(u32::MAX, 0) {
                 taken.extend(more);
             }
             assert_eq!(ids.len() as u64, STATES, "seed {seed}");

@@ -122,6 +122,8 @@ const COMPLETE: u32 = 1 << 31;
 #[derive(Clone, Debug)]
 struct Block {
     rows: Packed,
+    /// Who has written them, or is writing them.
+    worker: usize,
     /// It changes with each row. Who reads rows must not wait for who adds some.
     queue: Arc<OwnLine<Queue>>,
 }
@@ -192,6 +194,8 @@ pub(crate) struct Rows {
 /// Where a worker writes.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
+    /// The number of its worker.
+    worker: usize,
     /// Its block, with the number of the first row there.
     block: Option<(u32, Block)>,
     n_rows: u32,
@@ -251,7 +255,15 @@ impl Rows {
 
     /// Hands out rows that follow each other, at most so many and at least one, and none a second time. Nothing where all that were added before
     /// the call were handed out.
-    pub(crate) fn take(&self, most: u32) -> Option<std::ops::Range<u32>> {
+    ///
+    /// A worker gets rows that it has written itself, as long as there are some: what it finds from there is close to what it has found last,
+    /// and seldom what another one is about to find.
+    pub(crate) fn take(&self, most: u32, worker: usize) -> Option<std::ops::Range<u32>> {
+        self.take_of(most, |block| block.worker == worker).or_else(|| self.take_of(most, |_| true))
+    }
+
+    /// The same of those blocks that are wanted.
+    fn take_of(&self, most: u32, is_wanted: impl Fn(&Block) -> bool) -> Option<std::ops::Range<u32>> {
         let n_blocks = self.n_blocks.load(Ordering::Acquire);
         let mut at = self.first.load(Ordering::Relaxed);
         let mut is_first = true;
@@ -259,7 +271,8 @@ impl Rows {
             if let Some(block) = self.blocks.get(at) {
                 let n_rows = block.queue.n_rows.load(Ordering::Acquire);
                 let taken = block.queue.n_taken.load(Ordering::Relaxed);
-                if taken < n_rows & !COMPLETE {
+                let has_some = taken < n_rows & !COMPLETE;
+                if has_some && is_wanted(block) {
                     // Where there are few, others shall have some of them.
                     let n_left = (n_rows & !COMPLETE) - taken;
                     let end = taken + n_left.div_ceil(2).min(most);
@@ -275,7 +288,7 @@ impl Rows {
                     // Another worker was faster; there may be more.
                     continue;
                 }
-                is_first &= n_rows & COMPLETE != 0;
+                is_first &= !has_some && n_rows & COMPLETE != 0;
             } else {
                 // Its worker is about to make it.
                 is_first = false;
@@ -346,6 +359,11 @@ impl Entries for Rows {
 }
 
 impl Writer {
+    /// One for the worker of this number.
+    pub(crate) fn new(worker: usize) -> Self {
+        Self { worker, ..Self::default() }
+    }
+
     /// Makes the rows known that there are, so that they are found soon.
     #[inline]
     pub(crate) fn learn(&mut self, rows: &Rows) {
@@ -411,7 +429,7 @@ impl Writer {
         });
         let next = next.map_err(|_| Full)?;
         self.format = Arc::clone(&format);
-        let block = Block { rows: Packed::new(format), queue: Arc::default() };
+        let block = Block { rows: Packed::new(format), worker: self.worker, queue: Arc::default() };
         let bytes = size_of_val(&*block.rows.words) + size_of::<OwnLine<Queue>>();
         rows.bytes.fetch_add(bytes, Ordering::Relaxed);
         let block = rows.blocks.set(next, block).clone();
@@ -514,7 +532,7 @@ mod tests {
             let writers = [1, 2].map(|worker| scope.spawn(move || (worker, write(worker))));
             (writers.map(|writer| writer.join().unwrap()), taker.join().unwrap())
         });
-        assert_eq!(rows.take(1), None);
+        assert_eq!(rows.take(1, 0), None);
         let mut all: Vec<u32> = written.iter().flat_map(|(_, numbers)| numbers.iter().copied()).collect();
         all.sort_unstable();
         taken.sort_unstable();
