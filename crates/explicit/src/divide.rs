@@ -33,10 +33,16 @@ use crate::nodes::{MET, NOT_MET, Node, NodeTable, Visits};
 use crate::notes::Notes;
 use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product, Search};
-use crate::team::{Leaves, Watch, lock};
+use crate::team::{Chores, Leaves, Watch, lock};
 
 /// So many workers there are: one of them searches.
 const WORKERS: usize = 2;
+
+/// The queue of nodes to go through, which are for both.
+const COMMON: usize = 0;
+
+/// The queue of nodes that the search has to begin at.
+const SEEDS: usize = 1;
 
 /// So many nodes are gone through together.
 const TOGETHER: usize = 32;
@@ -59,11 +65,7 @@ pub(crate) struct Divided {
     /// What the search knows of each node; those that are only gone through are dead as soon as they are claimed.
     values: Slots<Box<[AtomicU32]>>,
     page_bytes: AtomicUsize,
-    /// Nodes to go through that were handed over, and those that the search has to begin at.
-    waiting: Queue,
-    seeds: Queue,
-    /// The workers that have something to do.
-    n_busy: AtomicUsize,
+    chores: Chores<2>,
     tallies: [OwnLine<Tally>; WORKERS],
     /// There is nothing more to be done.
     is_over: AtomicBool,
@@ -81,40 +83,6 @@ struct Tally {
     bytes: AtomicUsize,
 }
 
-/// Nodes that are handed over.
-#[derive(Debug, Default)]
-struct Queue {
-    batches: Mutex<VecDeque<Vec<u32>>>,
-    n_batches: AtomicUsize,
-}
-
-impl Queue {
-    fn put(&self, batch: Vec<u32>) {
-        let mut batches = lock(&self.batches);
-        batches.push_back(batch);
-        self.n_batches.store(batches.len(), Ordering::SeqCst);
-    }
-
-    fn take(&self) -> Option<Vec<u32>> {
-        if self.is_empty() {
-            return None;
-        }
-        let mut batches = lock(&self.batches);
-        let batch = batches.pop_front();
-        self.n_batches.store(batches.len(), Ordering::SeqCst);
-        batch
-    }
-
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.n_batches.load(Ordering::SeqCst) == 0
-    }
-
-    fn bytes(&self) -> usize {
-        self.n_batches.load(Ordering::Relaxed) * (BATCH * size_of::<u32>() + size_of::<Vec<u32>>())
-    }
-}
-
 /// Whether a search can be divided: it begins at a node that is only gone through.
 pub(crate) fn is_divisible(automaton: &Automaton, n_workers: usize) -> bool {
     n_workers == WORKERS && transient_states(automaton)[automaton.initial.index()]
@@ -128,9 +96,7 @@ impl Divided {
             numbers: Numbers::new(automaton.states.len()),
             values: Slots::new(),
             page_bytes: AtomicUsize::new(0),
-            waiting: Queue::default(),
-            seeds: Queue::default(),
-            n_busy: AtomicUsize::new(WORKERS),
+            chores: Chores::new(WORKERS),
             tallies: Default::default(),
             is_over: AtomicBool::new(false),
             found: Mutex::new(None),
@@ -177,7 +143,7 @@ impl Divided {
             let helper = std::thread::Builder::new().spawn_scoped(scope, help).ok();
             if helper.is_none() {
                 // One worker does as well.
-                self.n_busy.fetch_sub(1, Ordering::SeqCst);
+                self.chores.rest();
             }
             notes.push(searcher.run(Some(Emptiness::new(automaton, self.fairness)), budget));
             // A panic of the other one goes on here, when the scope is left.
@@ -222,7 +188,7 @@ impl Divided {
     fn bytes(&self) -> (usize, usize) {
         let own: usize = self.tallies.iter().map(|tally| tally.bytes.load(Ordering::Relaxed)).sum();
         let values = self.values.bytes() + self.page_bytes.load(Ordering::Relaxed);
-        (own + self.waiting.bytes() + self.seeds.bytes(), values + self.numbers.bytes())
+        (own + self.chores.bytes(BATCH), values + self.numbers.bytes())
     }
 
     fn n_nodes(&self) -> usize {
@@ -302,7 +268,7 @@ impl<'d> DividedNodes<'d> {
     fn next(&mut self, nodes: &mut Vec<u32>) {
         nodes.clear();
         if self.claimed.is_empty() {
-            self.claimed.extend(self.all.waiting.take().into_iter().flatten());
+            self.claimed.extend(self.all.chores.take(COMMON).into_iter().flatten());
         }
         let n_left = self.claimed.len().saturating_sub(TOGETHER);
         nodes.extend(self.claimed.drain(n_left..));
@@ -312,8 +278,8 @@ impl<'d> DividedNodes<'d> {
     /// Hands some nodes over, those that have waited longest, where the other worker may come to have nothing to do.
     #[inline]
     fn share(&mut self) {
-        if self.claimed.len() > 2 * BATCH && self.all.waiting.is_empty() {
-            self.all.waiting.put(self.claimed.drain(..BATCH).collect());
+        if self.claimed.len() > 2 * BATCH && self.all.chores.n_waiting(COMMON) == 0 {
+            self.all.chores.put(COMMON, self.claimed.drain(..BATCH).collect());
             self.tally.bytes.store(self.bytes(), Ordering::Relaxed);
         }
     }
@@ -321,7 +287,7 @@ impl<'d> DividedNodes<'d> {
     /// Hands all over to the search that it has to begin at.
     fn tell(&mut self) {
         if !self.seeds.is_empty() {
-            self.all.seeds.put(std::mem::take(&mut self.seeds));
+            self.all.chores.put(SEEDS, std::mem::take(&mut self.seeds));
         }
     }
 
@@ -443,7 +409,7 @@ impl Worker<'_, '_, '_> {
                 self.go_through_all(emptiness.is_some(), budget)?;
             } else {
                 self.product.nodes.tell();
-                self.all.n_busy.fetch_sub(1, Ordering::SeqCst);
+                self.all.chores.rest();
                 if !self.await_work(emptiness.is_some(), budget)? {
                     break;
                 }
@@ -456,7 +422,7 @@ impl Worker<'_, '_, '_> {
     fn next_seed(&mut self) -> Option<u32> {
         let nodes = &mut self.product.nodes;
         if nodes.seeds.is_empty() {
-            nodes.seeds = self.all.seeds.take()?;
+            nodes.seeds = self.all.chores.take(SEEDS)?;
         }
         nodes.seeds.pop()
     }
@@ -492,7 +458,7 @@ impl Worker<'_, '_, '_> {
         }
         // Who searches may have nothing else to do.
         let is_wanted =
-            !is_searcher && (nodes.seeds.len() >= BATCH || self.all.n_busy.load(Ordering::Relaxed) < WORKERS);
+            !is_searcher && (nodes.seeds.len() >= BATCH || self.all.chores.n_busy() < WORKERS);
         if is_wanted {
             nodes.tell();
         }
@@ -502,20 +468,14 @@ impl Worker<'_, '_, '_> {
     /// Waits until there is something to do; false where there will be nothing.
     fn await_work(&self, is_searcher: bool, budget: &mut Budget<'_>) -> Result<bool, StopReason> {
         let mut sleep = Duration::from_micros(1);
-        let all = self.all;
+        let Divided { is_over, chores, .. } = self.all;
         loop {
-            // Who is busy may hand something over, and who takes it is busy before that.
-            let is_idle = all.n_busy.load(Ordering::SeqCst) == 0;
-            if all.is_over.load(Ordering::SeqCst) {
+            if is_over.load(Ordering::SeqCst) || chores.are_done() {
                 return Ok(false);
             }
-            let has_seeds = !all.seeds.is_empty();
-            if !all.waiting.is_empty() || is_searcher && has_seeds {
-                all.n_busy.fetch_add(1, Ordering::SeqCst);
+            if chores.n_waiting(COMMON) > 0 || is_searcher && chores.n_waiting(SEEDS) > 0 {
+                chores.go_on();
                 return Ok(true);
-            }
-            if is_idle && !has_seeds {
-                return Ok(false);
             }
             budget.look(&self.product.progress())?;
             std::thread::sleep(sleep);

@@ -4,7 +4,6 @@
 //! that is set once, by the worker who then hands it on. So each node that can be reached is expanded once, and
 //! the answer is that of [`crate::prefix`]; but with several workers, a run need not be a shortest one.
 
-use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -19,7 +18,7 @@ use crate::nodes::{Node, NodeTable};
 use crate::notes::Notes;
 use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product};
-use crate::team::{Leaves, Watch, lock};
+use crate::team::{Chores, Leaves, Watch, lock};
 
 /// So many nodes are handed over together.
 const BATCH: usize = 64;
@@ -38,11 +37,7 @@ pub(crate) struct Sweep {
     numbers: Numbers,
     /// From where each node was come to.
     origins: Slots<Box<[AtomicU64]>>,
-    waiting: Mutex<VecDeque<Vec<u32>>>,
-    /// How many batches wait.
-    n_waiting: AtomicUsize,
-    /// The workers that have something to do.
-    n_busy: AtomicUsize,
+    chores: Chores<1>,
     /// The bytes of the pages of origins.
     page_bytes: AtomicUsize,
     tallies: Vec<OwnLine<Tally>>,
@@ -67,9 +62,7 @@ impl Sweep {
         Self {
             numbers: Numbers::new(n_states),
             origins: Slots::new(),
-            waiting: Mutex::default(),
-            n_waiting: AtomicUsize::new(0),
-            n_busy: AtomicUsize::new(n_workers),
+            chores: Chores::new(n_workers),
             page_bytes: AtomicUsize::new(0),
             tallies: (0..n_workers).map(|_| OwnLine::default()).collect(),
             is_over: AtomicBool::new(false),
@@ -94,7 +87,7 @@ impl Sweep {
             let Some((_, mut first)) = workers.next() else { return };
             self.meet(first.initial, first.initial, Movers::NOBODY);
             self.tallies[0].nodes.store(1, Ordering::Relaxed);
-            self.hand_over(vec![first.initial]);
+            self.chores.put(0, vec![first.initial]);
             let mut others = Vec::new();
             for (number, mut product) in workers {
                 let budget = budget.fork();
@@ -105,9 +98,7 @@ impl Sweep {
                 match std::thread::Builder::new().spawn_scoped(scope, run) {
                     Ok(other) => others.push(other),
                     // Fewer workers do as well.
-                    Err(_) => {
-                        self.n_busy.fetch_sub(1, Ordering::SeqCst);
-                    }
+                    Err(_) => self.chores.rest(),
                 }
             }
             notes.push(self.run(&mut first, 0, budget));
@@ -127,7 +118,7 @@ impl Sweep {
         Progress {
             states: self.n_nodes() as u64,
             transitions: self.tallies.iter().map(|tally| tally.edges.load(Ordering::Relaxed)).sum(),
-            frontier: (self.n_waiting.load(Ordering::Relaxed) * BATCH) as u64,
+            frontier: (self.chores.n_waiting(0) * BATCH) as u64,
             memory_bytes: product.memory_bytes + (waiting + nodes) as u64,
             depth: None,
         }
@@ -135,7 +126,7 @@ impl Sweep {
 
     /// What it takes for nodes that wait, and for what is known of nodes.
     fn bytes(&self) -> (usize, usize) {
-        let waiting = self.n_waiting.load(Ordering::Relaxed) * (BATCH * 4 + size_of::<Vec<u32>>());
+        let waiting = self.chores.bytes(BATCH);
         let origins = self.origins.bytes() + self.page_bytes.load(Ordering::Relaxed);
         (waiting, origins + self.numbers.bytes())
     }
@@ -173,22 +164,6 @@ impl Sweep {
         origin.compare_exchange(0, word, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    fn hand_over(&self, batch: Vec<u32>) {
-        let mut waiting = lock(&self.waiting);
-        waiting.push_back(batch);
-        self.n_waiting.store(waiting.len(), Ordering::SeqCst);
-    }
-
-    fn next(&self) -> Option<Vec<u32>> {
-        if self.n_waiting.load(Ordering::SeqCst) == 0 {
-            return None;
-        }
-        let mut waiting = lock(&self.waiting);
-        let batch = waiting.pop_front();
-        self.n_waiting.store(waiting.len(), Ordering::SeqCst);
-        batch
-    }
-
     /// Works until the search is over.
     fn run(
         &self,
@@ -216,7 +191,7 @@ impl Sweep {
         let (mut edges, mut met): (Vec<Edge>, Vec<u32>) = (Vec::new(), Vec::new());
         let tally = &self.tallies[number];
         loop {
-            while let Some(batch) = self.next() {
+            while let Some(batch) = self.chores.take(0) {
                 for node in batch {
                     if self.is_over.load(Ordering::Relaxed) {
                         return Ok(());
@@ -240,19 +215,19 @@ impl Sweep {
                         budget.allow_states(self.n_nodes())?;
                     }
                     if met.len() >= BATCH {
-                        self.hand_over(std::mem::take(&mut met));
+                        self.chores.put(0, std::mem::take(&mut met));
                     }
                 }
                 // Others may wait for what this one has found.
-                if !met.is_empty() && self.n_waiting.load(Ordering::Relaxed) < self.tallies.len() {
-                    self.hand_over(std::mem::take(&mut met));
+                if !met.is_empty() && self.chores.n_waiting(0) < self.tallies.len() {
+                    self.chores.put(0, std::mem::take(&mut met));
                 }
             }
             if !met.is_empty() {
-                self.hand_over(std::mem::take(&mut met));
+                self.chores.put(0, std::mem::take(&mut met));
                 continue;
             }
-            self.n_busy.fetch_sub(1, Ordering::SeqCst);
+            self.chores.rest();
             if !self.await_work(product, budget)? {
                 return Ok(());
             }
@@ -267,17 +242,12 @@ impl Sweep {
     ) -> Result<bool, StopReason> {
         let mut sleep = Duration::from_micros(1);
         loop {
-            // Who is busy may hand something over, and who takes it is busy before that.
-            let is_idle = self.n_busy.load(Ordering::SeqCst) == 0;
-            if self.is_over.load(Ordering::SeqCst) {
+            if self.is_over.load(Ordering::SeqCst) || self.chores.are_done() {
                 return Ok(false);
             }
-            if self.n_waiting.load(Ordering::SeqCst) > 0 {
-                self.n_busy.fetch_add(1, Ordering::SeqCst);
+            if self.chores.n_waiting(0) > 0 {
+                self.chores.go_on();
                 return Ok(true);
-            }
-            if is_idle {
-                return Ok(false);
             }
             budget.look(&product.progress())?;
             std::thread::sleep(sleep);

@@ -503,7 +503,7 @@ mod tests {
             _ => vec![at << 9, 1, u32::MAX - at],
         };
         let write = |worker: u32| {
-            let mut writer = Writer::default();
+            let mut writer = Writer::new(worker as usize);
             let add = |at: u32| {
                 let numbers = row(at);
                 let largest = numbers.iter().copied().max().unwrap_or(0);
@@ -523,7 +523,8 @@ mod tests {
         let take = || {
             let mut taken: Vec<u32> = Vec::new();
             while taken.len() < 2 * ROWS as usize {
-                taken.extend(rows.take(50).into_iter().flatten());
+                // In turns one that has rows of its own, and one that has none.
+                taken.extend(rows.take(50, taken.len() / 50 % 3).into_iter().flatten());
             }
             taken
         };
