@@ -457,8 +457,7 @@ impl Worker<'_, '_, '_> {
             }
         }
         // Who searches may have nothing else to do.
-        let is_wanted =
-            !is_searcher && (nodes.seeds.len() >= BATCH || self.all.chores.n_busy() < WORKERS);
+        let is_wanted = !is_searcher && (nodes.seeds.len() >= BATCH || self.all.chores.n_busy() < WORKERS);
         if is_wanted {
             nodes.tell();
         }
