@@ -120,8 +120,11 @@ pub trait Keeper {
     /// Reads the record at a place once more; false where that fails.
     fn record(&mut self, place: u64, record: &mut Vec<u8>) -> bool;
 
-    /// Tells the user what became of what was kept.
+    /// Tells the user that what was kept is of no use.
     fn complain(&mut self, text: &str);
+
+    /// Tells the user what a search goes on with.
+    fn tell(&mut self, text: &str);
 }
 
 /// An observer that says nothing and never stops.

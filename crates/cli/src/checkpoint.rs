@@ -36,7 +36,7 @@ const COMMIT: u64 = 0;
 const QUESTION: u64 = u64::MAX;
 
 /// How often it is tried to lock the file, and how long it is waited between that.
-const LOCK_TRIES: usize = 30;
+const LOCK_TRIES: u32 = 30;
 const LOCK_EVERY: Duration = Duration::from_millis(100);
 
 /// What was asked: names of its parts, with their values.
@@ -72,7 +72,7 @@ impl Checkpoint {
             }
             _ => format!("cannot open `{name}`: {error}"),
         })?;
-        if !is_alone(&file) {
+        if !is_alone(&file, path) {
             return Err(format!("another process keeps its search in `{name}`"));
         }
         let length = match begin(&mut file).map_err(|error| format!("cannot read `{name}`: {error}"))? {
@@ -82,6 +82,13 @@ impl Checkpoint {
             }
             Begun::Other => return Err(format!("`{name}` is no checkpoint of pdnet")),
         };
+        let before = file.metadata().map_or(length, |data| data.len());
+        if before > length {
+            note(
+                path,
+                &format!("cut behind what is whole: {} bytes of {before} are dropped", before - length),
+            );
+        }
         let cut = file.set_len(length).and_then(|()| file.seek(SeekFrom::End(0)));
         cut.map_err(|error| format!("cannot write `{name}`: {error}"))?;
         let file = BufWriter::new(file);
@@ -137,15 +144,24 @@ impl Checkpoint {
     }
 }
 
+/// Says something about the file.
+fn note(path: &Path, text: &str) {
+    // There is no one left to tell where this fails.
+    let _ = writeln!(io::stderr(), "note: `{}`: {text}", path.display());
+}
+
 /// Locks the file, for as long as it is open. A process that was killed may need a moment to go. Where there are no locks, there are none.
-fn is_alone(file: &File) -> bool {
+fn is_alone(file: &File, path: &Path) -> bool {
     let is_locked = || !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-    let tries = std::iter::repeat_n(LOCK_EVERY, LOCK_TRIES);
-    is_locked()
-        || tries.into_iter().any(|pause| {
-            std::thread::sleep(pause);
-            is_locked()
-        })
+    if is_locked() {
+        return true;
+    }
+    let patience = LOCK_EVERY * LOCK_TRIES;
+    note(path, &format!("another process has it: waiting for up to {} s", patience.as_secs()));
+    (0..LOCK_TRIES).any(|_| {
+        std::thread::sleep(LOCK_EVERY);
+        is_locked()
+    })
 }
 
 /// Words as a list for people.
@@ -307,6 +323,10 @@ impl Keeper for Checkpoint {
     }
 
     fn complain(&mut self, text: &str) {
-        let _ = writeln!(io::stderr(), "note: `{}`: {text}", self.path.display());
+        note(&self.path, text);
+    }
+
+    fn tell(&mut self, text: &str) {
+        note(&self.path, text);
     }
 }

@@ -35,8 +35,8 @@ pub(crate) struct Watch<'k> {
     start: Instant,
     last_line: Option<Instant>,
     is_shown: bool,
-    /// When the progress was heard of before, and how many states were waiting then.
-    before: Option<(Instant, u64)>,
+    /// When the progress was heard of before, how many states there were then, and how many of them waited.
+    before: Option<(Instant, u64, u64)>,
     /// Who keeps the search.
     keeper: Option<RefMut<'k, Checkpoint>>,
 }
@@ -64,26 +64,29 @@ impl<'k> Watch<'k> {
     }
 
     fn text(&self, progress: &Progress) -> String {
-        let seconds = self.start.elapsed().as_secs_f64().max(0.001);
-        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-        let rate = progress.states as f64 / seconds;
+        let seconds = self.start.elapsed().as_secs_f64();
+        let (rate, growth) = self.rates(progress).unzip();
         format!(
-            "{}: {} states, {rate:.0} states/s{}, {} to expand{}, {}, {seconds:.0} s",
+            "{}: {} states{}{}, {} to expand{}, {}, {seconds:.0} s",
             self.what,
             progress.states,
+            rate.map_or_else(String::new, |rate| format!(", {rate:.0} states/s")),
             progress.depth.map_or_else(String::new, |depth| format!(", {depth}")),
             progress.frontier,
-            self.growth(progress).map_or_else(String::new, |growth| format!(" ({growth:+.0}/s)")),
+            growth.flatten().map_or_else(String::new, |growth: f64| format!(" ({growth:+.0}/s)")),
             human_bytes(progress.memory_bytes)
         )
     }
 
-    /// How fast the number of states grows that wait: a search whose number falls comes to its end.
+    /// How fast the number of states grows, and that of those that wait: a search whose second number falls comes to its end. That is
+    /// since the progress was heard of before: what was kept of an earlier search was not found in this one.
     #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-    fn growth(&self, progress: &Progress) -> Option<f64> {
-        let (when, before) = self.before?;
+    fn rates(&self, progress: &Progress) -> Option<(f64, Option<f64>)> {
+        let (when, states, frontier) = self.before?;
         let seconds = when.elapsed().as_secs_f64();
-        (seconds > 0.0 && progress.frontier > 0).then(|| (progress.frontier as f64 - before as f64) / seconds)
+        let rate = |now: u64, before: u64| (now as f64 - before as f64) / seconds;
+        let growth = (progress.frontier > 0).then(|| rate(progress.frontier, frontier));
+        (seconds > 0.0 && progress.states >= states).then(|| (rate(progress.states, states), growth))
     }
 
     fn show(&mut self, progress: &Progress) {
@@ -112,7 +115,7 @@ impl<'k> Watch<'k> {
 impl Observer for Watch<'_> {
     fn progress(&mut self, progress: &Progress) -> Control {
         self.show(progress);
-        self.before = Some((Instant::now(), progress.frontier));
+        self.before = Some((Instant::now(), progress.states, progress.frontier));
         if self.interrupted.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
     }
 

@@ -40,13 +40,23 @@ fn result(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = pdnet(folder, args).output().expect("the command runs");
     let text = String::from_utf8(output.stdout).expect("text");
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!stderr.contains("kept"), "{stderr}");
+    let is_complaint = |line: &&str| {
+        let is_told = line.contains(": a search goes on with ") || line.contains(": cut behind what is whole: ");
+        line.contains("kept") && !is_told
+    };
+    assert_eq!(stderr.lines().find(is_complaint), None, "{stderr}");
     let engine = text.lines().find(|line| line.contains(" engine: ")).unwrap_or_else(|| {
         panic!("no line of the engine in\n{text}{stderr}");
     });
     let ends_early = output.status.code() == Some(10) && args.contains(&"--threads");
     let states = if ends_early { "" } else { engine.split(',').next().unwrap_or("").trim() };
     (output.status.code(), states.to_owned(), text.lines().last().unwrap_or("").to_owned())
+}
+
+/// What is said beside the result.
+fn told(folder: &Path, args: &[&str]) -> String {
+    let output = pdnet(folder, args).output().expect("the command runs");
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn folder_with(limit: &str) -> TempDir {
@@ -201,6 +211,8 @@ fn a_limit_that_is_raised_lets_the_search_go_on() {
         let kept = [asked, &["--checkpoint", "kept", "--resume"][..]].concat();
         let limited = result(folder.path(), &[&kept[..], &["--states", "3000"]].concat());
         assert_eq!(limited.2, "Verification result: UNKNOWN (state limit 3000)", "{asked:?}");
+        let told = told(folder.path(), &[&kept[..], &["--states", "4000"]].concat());
+        assert!(told.contains("`kept`: a search goes on with "), "{asked:?}: {told}");
         assert_eq!(result(folder.path(), &kept), wanted, "{asked:?}");
     }
 }
@@ -241,6 +253,8 @@ fn what_is_damaged_is_found_again() {
         ("more behind", [&whole[..], b"xyz"].concat()),
     ] {
         std::fs::write(&path, damaged).expect("a file");
+        let told = told(folder.path(), &[&kept[..], &["--states", "1"]].concat());
+        assert!(told.contains("`kept`: cut behind what is whole: "), "{name}: {told}");
         assert_eq!(result(folder.path(), &kept), wanted, "{name}");
     }
 }

@@ -49,7 +49,7 @@ use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product};
 use crate::sets::{Claim, MOST_WORKERS, Sets, View};
 use crate::streett;
-use crate::team::{Leaves, Watch, lock};
+use crate::team::{Leaves, Watch, join, lock};
 
 /// What is known of sets is kept in so many tables, by root.
 const SHARDS: usize = 64;
@@ -164,8 +164,7 @@ impl Cycles {
                 }
                 std::thread::sleep(PAUSE);
             }
-            // A panic of one goes on here, when the scope is left.
-            notes.extend(others.into_iter().filter_map(|other| other.join().ok()));
+            notes.extend(others.into_iter().map(join));
         });
         notes.iter().for_each(|noted: &Notes| product.notes.join(net, noted));
         let stopped = lock(&self.stopped).take();

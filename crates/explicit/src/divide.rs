@@ -5,7 +5,9 @@
 //! that it has come to itself. Components are to be found only among the other nodes, and that is for one of the two: where
 //! somebody has come to such a node for the first time, it searches what can be reached from there, depth first, and leaves nodes of
 //! the first kind to who has time for them. Neither has the edges of states to itself: who needs them first finds them.
-//! When there is nothing to go through, the other one finds edges ahead of the search ([`crate::ahead`]).
+//!
+//! That is for automata that stay in such states for a while. Where the search would be alone with nearly all nodes, the other one finds
+//! edges ahead of it instead ([`crate::ahead`]).
 //!
 //! # Why the answers are the same
 //!
@@ -33,7 +35,7 @@ use crate::nodes::{MET, NOT_MET, Node, NodeTable, Visits};
 use crate::notes::Notes;
 use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product, Search};
-use crate::team::{Chores, Leaves, Watch, lock};
+use crate::team::{Chores, Leaves, Watch, join, lock};
 
 /// So many workers there are: one of them searches.
 const WORKERS: usize = 2;
@@ -83,9 +85,11 @@ struct Tally {
     bytes: AtomicUsize,
 }
 
-/// Whether a search can be divided: it begins at a node that is only gone through.
+/// Whether a search can be divided: it begins at a node that is only gone through, and many others may be: the automaton can stay there.
 pub(crate) fn is_divisible(automaton: &Automaton, n_workers: usize) -> bool {
-    n_workers == WORKERS && transient_states(automaton)[automaton.initial.index()]
+    let initial = automaton.initial;
+    let mut stays = automaton.states[initial].edges.iter().map(|edge| edge.target == initial);
+    n_workers == WORKERS && transient_states(automaton)[initial.index()] && stays.any(|stays| stays)
 }
 
 impl Divided {
@@ -146,8 +150,7 @@ impl Divided {
                 self.chores.rest();
             }
             notes.push(searcher.run(Some(Emptiness::new(automaton, self.fairness)), budget));
-            // A panic of the other one goes on here, when the scope is left.
-            notes.extend(helper.and_then(|helper| helper.join().ok()));
+            notes.extend(helper.map(join));
         });
         notes.iter().for_each(|noted: &Notes| product.notes.join(net, noted));
         let mut number = |node: u32| product.adopt(self.numbers.get(node), budget);
@@ -188,7 +191,7 @@ impl Divided {
     fn bytes(&self) -> (usize, usize) {
         let own: usize = self.tallies.iter().map(|tally| tally.bytes.load(Ordering::Relaxed)).sum();
         let values = self.values.bytes() + self.page_bytes.load(Ordering::Relaxed);
-        (own + self.chores.bytes(BATCH), values + self.numbers.bytes())
+        (own + self.chores.bytes(), values + self.numbers.bytes())
     }
 
     fn n_nodes(&self) -> usize {
@@ -275,12 +278,14 @@ impl<'d> DividedNodes<'d> {
         self.share();
     }
 
-    /// Hands some nodes over, those that have waited longest, where the other worker may come to have nothing to do.
+    /// Hands some nodes over, those that have waited longest, where the other worker has nothing to do, or may come to that.
     #[inline]
     fn share(&mut self) {
-        if self.claimed.len() > 2 * BATCH && self.all.chores.n_waiting(COMMON) == 0 {
-            self.all.chores.put(COMMON, self.claimed.drain(..BATCH).collect());
-            self.tally.bytes.store(self.bytes(), Ordering::Relaxed);
+        let chores = &self.all.chores;
+        let n_kept = if chores.n_busy() < WORKERS { 1 } else { 2 * BATCH };
+        if self.claimed.len() > n_kept && chores.n_waiting(COMMON) == 0 {
+            let n_given = BATCH.min(self.claimed.len().div_ceil(2));
+            chores.put(COMMON, self.claimed.drain(..n_given).collect());
         }
     }
 
@@ -291,9 +296,16 @@ impl<'d> DividedNodes<'d> {
         }
     }
 
-    fn bytes(&self) -> usize {
-        (self.claimed.capacity() + self.seeds.capacity()) * size_of::<u32>()
-            + self.pages.capacity() * size_of::<&[AtomicU32]>()
+    /// Lets the other one know how much memory it takes.
+    fn tell_bytes(&self) {
+        let bytes = (self.claimed.capacity() + self.seeds.capacity()) * size_of::<u32>()
+            + self.pages.capacity() * size_of::<&[AtomicU32]>();
+        self.tally.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether there may be as many nodes as there are.
+    fn allow(&self, budget: &Budget<'_>) -> Result<(), StopReason> {
+        if self.is_limited { budget.allow_states(self.all.n_nodes()) } else { Ok(()) }
     }
 }
 
@@ -402,9 +414,11 @@ impl Worker<'_, '_, '_> {
                 if let Search::Ended(Some(witness)) = found {
                     self.all.decide(witness);
                 }
+                self.product.nodes.allow(budget)?;
                 continue;
             }
             self.product.nodes.next(&mut self.nodes);
+            self.product.nodes.tell_bytes();
             if !self.nodes.is_empty() {
                 self.go_through_all(emptiness.is_some(), budget)?;
             } else {
@@ -456,6 +470,7 @@ impl Worker<'_, '_, '_> {
                 nodes.begin_at(edge.target);
             }
         }
+        nodes.allow(budget)?;
         // Who searches may have nothing else to do.
         let is_wanted = !is_searcher && (nodes.seeds.len() >= BATCH || self.all.chores.n_busy() < WORKERS);
         if is_wanted {

@@ -296,7 +296,7 @@ impl Expander<'_> {
         let put_in = finder.put_in(1);
         let noted = noted?;
         put_in?;
-        known.count_bytes(finder.stepper.bytes(), counted);
+        known.count_bytes(finder.bytes(), counted);
         claimed.settle(noted, &finder.drafts[0], writers, budget)
     }
 
@@ -323,7 +323,7 @@ impl Expander<'_> {
         }
         let put_in = finder.put_in(finder.drafts.len());
         stop.and(put_in)?;
-        known.count_bytes(finder.stepper.bytes(), counted);
+        known.count_bytes(finder.bytes(), counted);
         let mut found = found.into_iter().zip(&finder.drafts);
         found.try_for_each(|((claimed, noted), draft)| claimed.settle(noted, draft, writers, budget))
     }
@@ -430,6 +430,17 @@ impl Finder<'_> {
         }
         draft.is_noted = noted.cut.is_some() || !noted.transitions.is_empty();
         Ok(noted)
+    }
+
+    /// The bytes of what it remembers.
+    fn bytes(&self) -> usize {
+        let drafts = self.drafts.iter();
+        let drafts: usize = drafts
+            .map(|draft| {
+                draft.targets.capacity() * size_of::<u32>() + draft.movers.capacity() * size_of::<Movers>()
+            })
+            .sum();
+        self.stepper.bytes() + drafts
     }
 
     /// Puts the states into the store that were brought for the first drafts.

@@ -182,6 +182,19 @@ impl Contents {
     }
 }
 
+/// Says what a search goes on with.
+pub(crate) fn go_on(contents: &Contents, budget: &mut Budget<'_>) {
+    let n_states: u64 = contents.states.iter().map(|&(_, n_states, _)| u64::from(n_states)).sum();
+    let text = match n_states {
+        // What depth-first searches keep is not kept by states.
+        0 => "a search goes on with what was kept of it".to_owned(),
+        _ => format!("a search goes on with {n_states} states that were kept"),
+    };
+    if let Some(keeper) = budget.keeper() {
+        keeper.tell(&text);
+    }
+}
+
 /// Says that what was kept of a search cannot be used, and that it begins anew.
 pub(crate) fn give_up(search: u64, keeper: &mut dyn Keeper) {
     keeper.complain("what was kept of this search does not fit together: it begins anew");

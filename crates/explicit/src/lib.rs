@@ -35,7 +35,8 @@
 //! | `prefix` | shortest bad prefixes, for automata that decide after finitely many steps |
 //! | `sweep` | several workers on that |
 //! | `emptiness` | accepting components of the product, with fairness |
-//! | `ahead` | two workers on that: one searches, the other finds edges |
+//! | `divide` | two workers on that: both go through nodes on no accepting cycle, one searches the others |
+//! | `ahead` | two workers where there are few of the former: one searches, the other finds edges |
 //! | `cycles` | more workers on that: all of them search |
 //! | `sets` | the sets of strongly connected nodes that they share |
 //! | `team` | how several workers end together |

@@ -77,7 +77,7 @@ impl Engine for Preemptions {
                     None
                 }
                 Ok(None) => Some(unsupported(
-                    "a bound on preemptions is for what a finite run breaks: assertions, deadlocks, races, invariants"
+                    "a bound on preemptions where only an endless run breaks the property (leave the bound out)"
                         .to_owned(),
                 )),
                 Err(text) => Some(unsupported(text)),

@@ -18,7 +18,7 @@ use crate::nodes::{Node, NodeTable};
 use crate::notes::Notes;
 use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product};
-use crate::team::{Chores, Leaves, Watch, lock};
+use crate::team::{Chores, Leaves, Watch, join, lock};
 
 /// So many nodes are handed over together.
 const BATCH: usize = 64;
@@ -102,8 +102,7 @@ impl Sweep {
                 }
             }
             notes.push(self.run(&mut first, 0, budget));
-            // A panic of one goes on here, when the scope is left.
-            notes.extend(others.into_iter().filter_map(|other| other.join().ok()));
+            notes.extend(others.into_iter().map(join));
         });
         notes.iter().for_each(|noted: &Notes| product.notes.join(net, noted));
         let found = lock(&self.found).take();
@@ -126,7 +125,7 @@ impl Sweep {
 
     /// What it takes for nodes that wait, and for what is known of nodes.
     fn bytes(&self) -> (usize, usize) {
-        let waiting = self.chores.bytes(BATCH);
+        let waiting = self.chores.bytes();
         let origins = self.origins.bytes() + self.page_bytes.load(Ordering::Relaxed);
         (waiting, origins + self.numbers.bytes())
     }

@@ -3,12 +3,19 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ScopedJoinHandle;
 
 use pdnet_check::{Control, Observer, Progress};
 
 /// A worker that panics leaves nothing half done that others look at; the panic goes on when all have ended.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for a worker, and gives what it brings home. A panic of it goes on here: a scope of threads does not see those that were
+/// waited for, and what such a worker has not found is no proof of anything.
+pub(crate) fn join<T>(worker: ScopedJoinHandle<'_, T>) -> T {
+    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Stops a worker in the middle of something as soon as this is true.
@@ -39,6 +46,8 @@ impl Drop for Leaves<'_> {
 pub(crate) struct Chores<const QUEUES: usize> {
     n_left: AtomicUsize,
     n_busy: AtomicUsize,
+    /// The nodes in all queues.
+    n_nodes: AtomicUsize,
     queues: [Queue; QUEUES],
 }
 
@@ -52,12 +61,14 @@ impl<const QUEUES: usize> Chores<QUEUES> {
     /// Empty queues, and so many workers who are busy.
     pub(crate) fn new(n_workers: usize) -> Self {
         let queues = std::array::from_fn(|_| Queue::default());
-        Self { n_left: AtomicUsize::new(n_workers), n_busy: AtomicUsize::new(n_workers), queues }
+        let [n_left, n_busy] = [0; 2].map(|_| AtomicUsize::new(n_workers));
+        Self { n_left, n_busy, n_nodes: AtomicUsize::new(0), queues }
     }
 
     /// A worker who is busy, or one who has not begun, hands nodes over.
     pub(crate) fn put(&self, queue: usize, batch: Vec<u32>) {
         self.n_left.fetch_add(1, Ordering::SeqCst);
+        self.n_nodes.fetch_add(batch.len(), Ordering::Relaxed);
         let Queue { batches, n_batches } = &self.queues[queue];
         let mut batches = lock(batches);
         batches.push_back(batch);
@@ -73,6 +84,7 @@ impl<const QUEUES: usize> Chores<QUEUES> {
         let mut batches = lock(batches);
         let batch = batches.pop_front()?;
         n_batches.store(batches.len(), Ordering::SeqCst);
+        self.n_nodes.fetch_sub(batch.len(), Ordering::Relaxed);
         self.n_left.fetch_sub(1, Ordering::SeqCst);
         Some(batch)
     }
@@ -95,7 +107,7 @@ impl<const QUEUES: usize> Chores<QUEUES> {
         self.n_busy.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Whether all is done, for good.
+    /// Whether all is done. Nothing comes after that: who goes on all the same finds nothing to take.
     pub(crate) fn are_done(&self) -> bool {
         self.n_left.load(Ordering::SeqCst) == 0
     }
@@ -105,16 +117,24 @@ impl<const QUEUES: usize> Chores<QUEUES> {
         self.n_busy.load(Ordering::Relaxed)
     }
 
-    /// The bytes of what waits, in batches of so many nodes.
-    pub(crate) fn bytes(&self, batch: usize) -> usize {
+    /// The bytes of what waits.
+    pub(crate) fn bytes(&self) -> usize {
         let n_batches: usize = (0..QUEUES).map(|queue| self.n_waiting(queue)).sum();
-        n_batches * (batch * size_of::<u32>() + size_of::<Vec<u32>>())
+        self.n_nodes.load(Ordering::Relaxed) * size_of::<u32>() + n_batches * size_of::<Vec<u32>>()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panic_of_a_worker_is_no_answer() {
+        let worked = std::panic::catch_unwind(|| {
+            std::thread::scope(|scope| join(scope.spawn(|| std::panic::resume_unwind(Box::new(())))))
+        });
+        assert!(worked.is_err());
+    }
 
     /// Two workers, the second of whom leaves one queue to the first. Whoever sees that all is done ends the work of both.
     #[test]

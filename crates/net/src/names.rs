@@ -33,7 +33,7 @@ enum Kind {
     Const(i64),
     /// The number of a thread, with something added.
     Name(i64),
-    /// The number of a thread to come, with something added: it stays as it is, and will be a name.
+    /// The number of the next thread, with something added: it stays as it is. The number of any thread to come will be a name.
     Fresh(i64),
 }
 
@@ -72,8 +72,8 @@ impl Names {
     }
 }
 
-/// The cell with the number of the next thread: whoever writes it adds one, and makes a frame of a thread of the number before,
-/// which is less than the bound.
+/// The cell with the number of the next thread: whoever writes it adds as much as it makes frames of new threads, of the number before
+/// and of those that follow it, which are less than the bound.
 fn next_number(net: &Net) -> Option<Place> {
     let is_counter = |place: &Place| {
         let Some(cells) = net.places[*place].cells() else { return false };
@@ -83,7 +83,7 @@ fn next_number(net: &Net) -> Option<Place> {
             && cells.length.is_none()
             && matches!(cells.scope, crate::Scope::Global)
             && writers.peek().is_some()
-            && writers.all(|data| makes_thread(net, data, *place))
+            && writers.all(|data| makes_threads(net, data, *place))
     };
     net.places.indices().find(is_counter)
 }
@@ -92,8 +92,8 @@ fn writes(data: &TransitionData, wanted: Place) -> bool {
     data.arcs.iter().any(|arc| matches!(arc, ArcData::Write { place, .. } if *place == wanted))
 }
 
-/// Whether a step makes a thread of the number in the cell, and adds one to it.
-fn makes_thread(net: &Net, data: &TransitionData, count: Place) -> bool {
+/// Whether a step makes a thread of the number in the cell, or several of those from there on, and adds as many to it.
+fn makes_threads(net: &Net, data: &TransitionData, count: Place) -> bool {
     let Some(number) = data.arcs.iter().find_map(|arc| match arc {
         ArcData::Read { place, var, when: None, .. } if *place == count => Some(Expr::Var(*var)),
         _ => None,
@@ -104,17 +104,31 @@ fn makes_thread(net: &Net, data: &TransitionData, count: Place) -> bool {
         ArcData::Write { place, value, when, .. } if *place == count => Some((value, when)),
         _ => None,
     });
-    let adds_one = match (writes.next(), writes.next()) {
-        (Some((Expr::Binary(BinaryOp::Add, ty, left, right), None)), None) => {
-            **left == number && **right == Expr::Const(1) && ty.contains(i64::from(net.max_threads))
-        }
-        _ => false,
+    let (Some((value, None)), None) = (writes.next(), writes.next()) else { return false };
+    let Some(n_made) = added_to(net, &number, value) else { return false };
+    let is_made = |wanted: i64| {
+        data.arcs.iter().any(|arc| match arc {
+            ArcData::Put { place, token } if net.is_frame_place(*place) => {
+                token.first().and_then(|first| added_to(net, &number, first)) == Some(wanted)
+            }
+            _ => false,
+        })
     };
-    let makes = data.arcs.iter().any(|arc| match arc {
-        ArcData::Put { place, token } => net.is_frame_place(*place) && token.first() == Some(&number),
-        _ => false,
-    });
-    adds_one && makes
+    n_made >= 1 && (0..n_made).all(is_made)
+}
+
+/// What is added to the number of a thread, in types that have room for it.
+fn added_to(net: &Net, number: &Expr, expr: &Expr) -> Option<i64> {
+    if expr == number {
+        return Some(0);
+    }
+    let (operand, more, ty) = match expr {
+        Expr::Convert(ty, operand) => (&**operand, 0, *ty),
+        _ => sum(expr).filter(|&(_, more, _)| more > 0)?,
+    };
+    let added = added_to(net, number, operand)?.checked_add(more)?;
+    let last = i64::from(net.max_threads).checked_add(added)?;
+    ty.contains(last).then_some(added)
 }
 
 /// From which place a variable is read, if it is.
@@ -356,11 +370,9 @@ impl Check<'_> {
                 (None, Kind::Name(_)) | (Some(_), Kind::Plain) => return Err(Misuse),
                 (None, Kind::Plain | Kind::Const(_) | Kind::Fresh(_)) => {}
                 (Some(added), Kind::Const(value)) => self.fix(value, added),
-                (Some(added), Kind::Name(found) | Kind::Fresh(found)) => {
-                    if added != found {
-                        return Err(Misuse);
-                    }
-                }
+                (Some(added), Kind::Name(found)) if added == found => {}
+                (Some(added), Kind::Fresh(found)) if added <= found => {}
+                (Some(_), Kind::Name(_) | Kind::Fresh(_)) => return Err(Misuse),
             }
         }
         Ok(())
@@ -369,7 +381,7 @@ impl Check<'_> {
     /// A part of a token or of a key.
     fn part(&mut self, data: Option<&TransitionData>, expr: &Expr, base: Base) -> Result<(), Misuse> {
         match (base, self.kind(data, expr)?) {
-            (Base::Thread, Kind::Name(0) | Kind::Fresh(0)) => Ok(()),
+            (Base::Thread, Kind::Name(0) | Kind::Fresh(0..)) => Ok(()),
             (Base::Thread, Kind::Const(number)) => {
                 self.fix(number, 0);
                 Ok(())
@@ -467,14 +479,13 @@ impl Check<'_> {
                 self.fix(value, added);
                 Ok(Kind::Name(added))
             }
-            (Kind::Name(added), Kind::Name(other) | Kind::Fresh(other))
-            | (Kind::Fresh(other), Kind::Name(added)) => {
-                if added == other {
-                    Ok(Kind::Name(added))
-                } else {
-                    Err(Misuse)
-                }
+            (Kind::Name(added), Kind::Name(other)) if added == other => Ok(Kind::Name(added)),
+            (Kind::Name(added), Kind::Fresh(other)) | (Kind::Fresh(other), Kind::Name(added))
+                if added <= other =>
+            {
+                Ok(Kind::Name(added))
             }
+            (Kind::Name(_), Kind::Name(_) | Kind::Fresh(_)) | (Kind::Fresh(_), Kind::Name(_)) => Err(Misuse),
             (Kind::Name(_), Kind::Plain) | (Kind::Plain, Kind::Name(_)) => Err(Misuse),
             (
                 Kind::Plain | Kind::Const(_) | Kind::Fresh(_),

@@ -82,6 +82,6 @@ pub(crate) fn advice(reason: &StopReason, is_model: bool) -> String {
                 None => "what follows depends on what only a real machine knows".to_owned(),
             }
         }
-        StopReason::Unsupported(_) => "this version cannot answer it".to_owned(),
+        StopReason::Unsupported(_) => "this version cannot answer it as it is asked".to_owned(),
     }
 }

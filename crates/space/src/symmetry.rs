@@ -18,8 +18,8 @@ use crate::{Compiled, State, ThreadSet};
 /// Numbers that occur as constants stay who they are, and so do those that are given to threads to come: the numbers are
 /// given in order, so that an exchange leaves them as they are.
 ///
-/// The order is that of the words of the threads, then of the sets that they are members of, then of the global cells that name
-/// them. Threads that are equal in all of that are not told apart any further: then states may be stored that a better order
+/// The order is that of the words of the threads, then of the sets that they are members of, then of the cells that name
+/// them: global ones, and those of threads that stay who they are, such as the handles that main keeps. Threads that are equal in all of that are not told apart any further: then states may be stored that a better order
 /// would make one. That costs states and is not wrong.
 ///
 /// # Why nothing is lost
@@ -66,6 +66,8 @@ pub struct Symmetry {
     sets: Vec<(usize, u32)>,
     /// The word with the number of the next thread.
     next: Option<usize>,
+    /// Numbers below this are those of threads that are there from the start.
+    n_initial: usize,
     fixed: ThreadSet,
     /// Of threads with as many frames, that with the smaller words comes first.
     is_ascending: bool,
@@ -79,8 +81,10 @@ struct Work {
     candidates: Vec<usize>,
     /// The same in the order that they are to have.
     order: Vec<usize>,
-    /// The words of threads without the numbers in them, where there are such.
+    /// The words of threads without the numbers in them that may be exchanged, where there are such.
     bare: Vec<Vec<i64>>,
+    /// The numbers in the words of threads that stay who they are.
+    named: Vec<usize>,
     /// The number that each thread gets.
     to: Vec<usize>,
 }
@@ -105,6 +109,7 @@ impl Symmetry {
             has_local_names: false,
             sets: Vec::new(),
             next: None,
+            n_initial: 0,
             fixed: ThreadSet::NONE,
             is_ascending: false,
             work: Work::default(),
@@ -133,15 +138,13 @@ impl Symmetry {
         }
         let fixed = names.fixed.iter().enumerate().filter(|(_, is_fixed)| **is_fixed);
         fixed.for_each(|(thread, _)| symmetry.fixed.insert(thread));
-        if names.next.is_some() {
-            // Those that are there from the start are no workers: to compare them would take time for nothing.
-            initial_frames(net).for_each(|(_, thread)| {
-                if let Some(thread) =
-                    usize::try_from(thread).ok().filter(|&at| at < compiled.max_threads() as usize)
-                {
-                    symmetry.fixed.insert(thread);
-                }
-            });
+        let initial = initial_frames(net).filter_map(|(_, thread)| usize::try_from(thread).ok());
+        for thread in initial.filter(|&thread| thread < compiled.max_threads() as usize) {
+            symmetry.n_initial = symmetry.n_initial.max(thread + 1);
+            if names.next.is_some() {
+                // Those that are there from the start are no workers: to compare them would take time for nothing.
+                symmetry.fixed.insert(thread);
+            }
         }
         Some(symmetry)
     }
@@ -156,13 +159,17 @@ impl Symmetry {
     /// Puts the threads of a state into order. Where that changes it, the new number of each thread comes back.
     pub fn apply(&mut self, compiled: &Compiled, state: &mut State) -> Option<&[usize]> {
         let mut work = std::mem::take(&mut self.work);
-        let n_threads = state.n_threads.min(state.threads.len());
-        let end = self.next.map_or(n_threads, |word| usize::try_from(state.globals[word]).unwrap_or(0));
+        // Threads that have ended may still be named: then it matters which of their numbers is.
+        let end = match self.next {
+            Some(word) => usize::try_from(state.globals[word]).unwrap_or(0),
+            None => self.n_initial.max(state.n_threads),
+        };
         work.candidates.clear();
-        work.candidates.extend((0..n_threads.min(end)).filter(|&thread| !self.fixed.contains(thread)));
+        let end = end.min(state.threads.len());
+        work.candidates.extend((0..end).filter(|&thread| !self.fixed.contains(thread)));
         let mut has_changed = false;
         if work.candidates.len() > 1 {
-            self.sort(compiled, state, &mut work);
+            self.sort(compiled, (state, end), &mut work);
             has_changed = work.order != work.candidates;
             if has_changed {
                 let Work { candidates, order, to, .. } = &mut work;
@@ -176,16 +183,30 @@ impl Symmetry {
         has_changed.then_some(self.work.to.as_slice())
     }
 
-    fn sort(&self, compiled: &Compiled, state: &State, work: &mut Work) {
-        let Work { candidates, order, bare, .. } = work;
+    /// Finds an order of the candidates of a state in which threads have numbers below `end`.
+    fn sort(&self, compiled: &Compiled, (state, end): (&State, usize), work: &mut Work) {
+        let Work { candidates, order, bare, named, .. } = work;
+        named.clear();
         if self.has_local_names {
             bare.resize(state.threads.len(), Vec::new());
-            for &thread in &*candidates {
-                bare[thread].clone_from(&state.threads[thread]);
-                self.for_each_local(compiled, &mut bare[thread], |_, _| 0);
+            let is_candidate = |number: usize| candidates.binary_search(&number).is_ok();
+            let threads = state.threads[..end].iter().zip(bare.iter_mut());
+            for (thread, (words, bare)) in threads.enumerate() {
+                bare.clone_from(words);
+                if is_candidate(thread) {
+                    self.for_each_local(compiled, bare, |value, added| {
+                        if number_in(value, added).is_some_and(is_candidate) { 0 } else { value }
+                    });
+                } else {
+                    self.for_each_local(compiled, bare, |value, added| {
+                        named.extend(number_in(value, added));
+                        value
+                    });
+                }
             }
         }
-        let words: &[Vec<i64>] = if self.has_local_names { bare } else { &state.threads };
+        let (words, named): (&[Vec<i64>], &[usize]) =
+            if self.has_local_names { (bare, named) } else { (&state.threads, &[]) };
         order.clone_from(candidates);
         // Threads that have ended come last, so that vectors of threads are short.
         order.sort_by(|&one, &other| {
@@ -195,12 +216,18 @@ impl Symmetry {
                 true => of_other.first().cmp(&of_one.first()).then_with(|| of_one.cmp(of_other)),
                 false => of_other.cmp(of_one),
             };
-            by_words.then_with(|| self.compare_mentions(compiled, state, one, other))
+            by_words.then_with(|| self.compare_mentions(compiled, state, named, (one, other)))
         });
     }
 
     /// Compares two threads that have equal words by where they are named.
-    fn compare_mentions(&self, compiled: &Compiled, state: &State, one: usize, other: usize) -> Ordering {
+    fn compare_mentions(
+        &self,
+        compiled: &Compiled,
+        state: &State,
+        named: &[usize],
+        (one, other): (usize, usize),
+    ) -> Ordering {
         let is_member = |sets: (usize, u32), row: u32, thread: usize| {
             let member = compiled.layout.member(sets, i64::from(row), thread as i64);
             member.is_some_and(|(word, bit)| state.globals[word] & bit != 0)
@@ -214,21 +241,19 @@ impl Symmetry {
                 }
             }
         }
-        for &(word, added) in &self.globals {
-            let names = |thread: usize| state.globals[word] == thread as i64 + added;
-            match names(other).cmp(&names(one)) {
-                Ordering::Equal => {}
-                unequal => return unequal,
-            }
+        let globals = self.globals.iter().filter_map(|&(word, added)| number_in(state.globals[word], added));
+        let first = globals.chain(named.iter().copied()).find(|&number| number == one || number == other);
+        match first {
+            Some(number) if number == one => Ordering::Less,
+            Some(_) => Ordering::Greater,
+            None => Ordering::Equal,
         }
-        Ordering::Equal
     }
 
     /// Gives the threads of a state these numbers, wherever theirs occur.
     pub fn rename(&self, compiled: &Compiled, state: &mut State, to: &[usize]) {
         let renamed = |value: i64, added: i64| {
-            let number = value.checked_sub(added).and_then(|number| usize::try_from(number).ok());
-            let new = number.and_then(|number| to.get(number));
+            let new = number_in(value, added).and_then(|number| to.get(number));
             new.map_or(value, |&new| new as i64 + added)
         };
         let moving: Vec<usize> = (0..to.len()).filter(|&thread| to[thread] != thread).collect();
@@ -290,6 +315,11 @@ impl Symmetry {
             base += layout.frame_words[place] as usize;
         }
     }
+}
+
+/// The number of a thread in a word, to which something was added.
+fn number_in(word: i64, added: i64) -> Option<usize> {
+    word.checked_sub(added).and_then(|number| usize::try_from(number).ok())
 }
 
 /// Gives the members of a set their new numbers.

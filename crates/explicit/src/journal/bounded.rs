@@ -14,7 +14,7 @@ use crate::graph::{Model, full};
 use crate::journal::findings::Findings;
 use crate::journal::states::{StateLog, dense};
 use crate::journal::{
-    Contents, Kind, RECORD, append_large, append_rest, give_up, take_index, take_u32, take_usize,
+    Contents, Kind, RECORD, append_large, append_rest, give_up, go_on, take_index, take_u32, take_usize,
 };
 use crate::preemption::{Found, Later, Node, Tables};
 
@@ -141,6 +141,7 @@ impl BoundedJournal {
             && position.later.iter().all(|later| later.position < tables.nodes.len())
         {
             self.is_begun = true;
+            go_on(&contents, budget);
             return Ok(Some(position));
         }
         self.states = StateLog::default();

@@ -14,7 +14,8 @@ use crate::goals::Goals;
 use crate::graph::{Model, full};
 use crate::journal::findings::Findings;
 use crate::journal::{
-    Contents, Kind, RECORD, append_large, append_rest, give_up, put_difference, take_difference, take_usize,
+    Contents, Kind, RECORD, append_large, append_rest, give_up, go_on, put_difference, take_difference,
+    take_usize,
 };
 use crate::worker::Counts;
 
@@ -113,6 +114,7 @@ impl DepthJournal {
             && read_all(&contents, model, filter, stacks, budget).map_err(Some)?
         {
             self.is_begun = true;
+            go_on(&contents, budget);
             return Ok(Some(findings.give_to(model.net, goals)));
         }
         if let Some(keeper) = budget.keeper() {

@@ -18,8 +18,8 @@ use crate::graph::{Known, Model, Movers, Noted};
 use crate::journal::findings::{put_transitions, take_transitions};
 use crate::journal::states::StateLog;
 use crate::journal::{
-    Contents, Kind, append_large, append_rest, give_up, put_bytes, put_signed, take_bytes, take_signed,
-    take_u32, take_usize,
+    Contents, Kind, append_large, append_rest, give_up, go_on, put_bytes, put_signed, take_bytes,
+    take_signed, take_u32, take_usize,
 };
 
 /// A graph that is kept.
@@ -124,6 +124,7 @@ impl GraphJournal {
         self.is_read = true;
         self.is_begun = names.is_some();
         if let Some(names) = names {
+            go_on(&contents, budget);
             return Ok(Some(names));
         }
         (self.states, self.kept) = (StateLog::default(), Vec::new());

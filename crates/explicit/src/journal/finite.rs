@@ -15,7 +15,7 @@ use crate::budget::Budget;
 use crate::graph::{Model, full};
 use crate::journal::findings::Findings;
 use crate::journal::states::{StateLog, dense};
-use crate::journal::{Contents, Kind, give_up, take_u32};
+use crate::journal::{Contents, Kind, give_up, go_on, take_u32};
 use crate::visited::{Kept, Visited as _};
 use crate::worker::Worker;
 
@@ -117,6 +117,7 @@ impl Journal {
         };
         if let Some(resumed) = self.read(&contents, worker, budget)? {
             self.is_begun = true;
+            go_on(&contents, budget);
             return Ok(resumed);
         }
         self.states = StateLog::default();
