@@ -41,7 +41,8 @@ fn result(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let text = String::from_utf8(output.stdout).expect("text");
     let stderr = String::from_utf8_lossy(&output.stderr);
     let is_complaint = |line: &&str| {
-        let is_told = line.contains(": a search goes on with ") || line.contains(": cut behind what is whole: ");
+        let is_told =
+            line.contains(": a search goes on with ") || line.contains(": cut behind what is whole: ");
         line.contains("kept") && !is_told
     };
     assert_eq!(stderr.lines().find(is_complaint), None, "{stderr}");

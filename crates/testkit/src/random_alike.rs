@@ -37,11 +37,18 @@ pub fn random_alike(rng: &mut Rng) -> String {
         writer.line("} return 0; }");
         text = writer.text;
     }
-    text += "int main(void) { pthread_t t;\n";
+    text += "int main(void) { pthread_t t, s;\n";
     let n_threads = if rng.chance(70) { n_functions + 1 } else { 3 };
+    let mut is_second = false;
     for thread in 0..n_threads {
         let function = if thread + 1 == n_threads { n_functions - 1 } else { 0 };
-        let handle = if rng.chance(10) { "who" } else { "t" };
+        let handle = match rng.below(10) {
+            0 => "who",
+            // Main can tell them apart.
+            1 | 2 if thread > 0 => "s",
+            _ => "t",
+        };
+        is_second |= handle == "s";
         let argument = if rng.chance(3) { "&x" } else { "0" };
         let _ = writeln!(text, "pthread_create(&{handle}, 0, f{function}, {argument});");
     }
@@ -49,7 +56,11 @@ pub fn random_alike(rng: &mut Rng) -> String {
         "pthread_exit(0); }",
         "pthread_exit(0); }",
         "y = 1; pthread_exit(0); }",
-        "pthread_join(t, 0); y = 1; return 0; }",
+        if is_second {
+            "pthread_join(s, 0); y = 1; return 0; }"
+        } else {
+            "pthread_join(t, 0); y = 1; return 0; }"
+        },
     ]);
     text + end + "\n"
 }
