@@ -108,6 +108,32 @@ fn what_a_lossy_store_does_not_find_is_unknown() {
 }
 
 #[test]
+fn what_reductions_saved_is_said_of_formulas_too() {
+    let program = "#include <pthread.h>\n\
+        int x; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+        void *w(void *p) { int k = 0; while (1) { k = 1 - k; pthread_mutex_lock(&m); x = (x + 1) % 3; pthread_mutex_unlock(&m); } }\n\
+        int main(void) { pthread_t t; for (int i = 0; i < 3; i++) pthread_create(&t, 0, w, 0); pthread_exit(0); }\n";
+    let folder = Folder::new(&[("p.c", program)]);
+    let asked = ["check", "p.c", "--ltl", "G(x == 1 -> F(x == 2))", "--timings", "--reduce"];
+    let said = [" reduced by stubborn sets)", ", steps left out in ", ", threads exchanged after "];
+    for (reductions, is_said) in [
+        ("all", [true, true, true]),
+        ("symmetry,forget", [false, false, true]),
+        ("stubborn,guide", [true, true, false]),
+        ("none", [false; 3]),
+    ] {
+        let outcome = folder.pdnet(&[&asked[..], &[reductions]].concat());
+        assert_eq!(outcome.last_line(), "Verification result: TRUE", "{reductions}: {}", outcome.stderr);
+        assert_eq!(
+            said.map(|text| outcome.stdout.contains(text)),
+            is_said,
+            "{reductions}:\n{}",
+            outcome.stdout
+        );
+    }
+}
+
+#[test]
 fn the_version_goes_to_standard_output() {
     let outcome = Folder::new(&[]).pdnet(&["--version"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));

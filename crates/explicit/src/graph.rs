@@ -1,7 +1,7 @@
 //! The reachable states with their edges, found on demand and kept.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use pdnet_base::{FxHashMap, IndexVec};
@@ -165,6 +165,17 @@ pub(crate) struct Known {
     narrow: [OnceLock<Box<Layer>>; sights::MOST],
     /// The bytes of the steps that the workers remember.
     remembered: AtomicUsize,
+    /// What reductions did for workers that have ended.
+    saved: Saved,
+}
+
+/// What reductions did for several workers.
+#[derive(Debug, Default)]
+struct Saved {
+    /// Nodes of the product, in the last search, from which steps were left out.
+    reduced: AtomicU64,
+    forgotten: AtomicU64,
+    exchanged: AtomicU64,
 }
 
 /// The steps from states, for one sight.
@@ -198,7 +209,8 @@ impl Known {
     fn new(model: &Model<'_>) -> Self {
         let store = SharedStore::empty(model.compiled, model.crew.workers.max(1));
         let narrow = std::array::from_fn(|_| OnceLock::new());
-        Self { store, whole: Layer::new(model), narrow, remembered: AtomicUsize::new(0) }
+        let remembered = AtomicUsize::new(0);
+        Self { store, whole: Layer::new(model), narrow, remembered, saved: Saved::default() }
     }
 
     /// The edges for who sees all that is observed.
@@ -279,6 +291,8 @@ pub(crate) struct Expander<'a> {
     writers: Writers,
     /// The bytes of remembered steps that are counted already.
     counted: usize,
+    /// After how many steps values were forgotten, and threads exchanged, before it was made of another one.
+    before: (u64, u64),
 }
 
 /// Where a worker writes the edges for each sight.
@@ -287,7 +301,7 @@ type Writers = [RecordWriter; 1 + sights::MOST];
 impl Expander<'_> {
     /// Expands a state that was claimed.
     fn expand(&mut self, state: StateId, sight: Sight, budget: &mut Budget<'_>) -> Result<(), StopReason> {
-        let Self { known, finder, writers, counted } = self;
+        let Self { known, finder, writers, counted, .. } = self;
         // Whatever comes, others shall not wait for this state.
         let claimed = Claimed { known, state, sight, is_done: false };
         let Some(claimed) = claimed.unless_partial() else { return Ok(()) };
@@ -307,7 +321,7 @@ impl Expander<'_> {
         states: impl Iterator<Item = (StateId, Sight)>,
         budget: &mut Budget<'_>,
     ) -> Result<(), StopReason> {
-        let Self { known, finder, writers, counted } = self;
+        let Self { known, finder, writers, counted, .. } = self;
         let mut found = Vec::new();
         let mut stop = Ok(());
         for (state, sight) in states {
@@ -472,7 +486,11 @@ fn put_in(store: &mut StoreWorker, drafts: &mut [Draft]) -> Result<(), StopReaso
 
 impl Drop for Expander<'_> {
     fn drop(&mut self) {
-        self.known.remembered.fetch_sub(self.counted, Ordering::Relaxed);
+        let Self { known, finder, counted, before, .. } = self;
+        known.remembered.fetch_sub(*counted, Ordering::Relaxed);
+        let (forgotten, exchanged) = finder.stepper.n_stored_otherwise();
+        known.saved.forgotten.fetch_add(forgotten - before.0, Ordering::Relaxed);
+        known.saved.exchanged.fetch_add(exchanged - before.1, Ordering::Relaxed);
     }
 }
 
@@ -544,6 +562,8 @@ pub(crate) struct Seen {
     /// The letter of the atoms that are observed, if it was kept.
     pub(crate) letter: Option<u64>,
     pub(crate) is_notable: bool,
+    /// Steps were left out.
+    pub(crate) is_partial: bool,
 }
 
 /// The graph of states. States are numbered as in its store.
@@ -574,7 +594,7 @@ impl<'a> Graph<'a> {
             atoms: None,
         };
         let writers = Default::default();
-        let expander = Expander { known: Arc::clone(&known), finder, writers, counted: 0 };
+        let expander = Expander { known: Arc::clone(&known), finder, writers, counted: 0, before: (0, 0) };
         Self { model, known, map: Map::default(), expander, observed: Vec::new(), journal: None }
     }
 
@@ -642,10 +662,19 @@ impl<'a> Graph<'a> {
             drafts: Vec::new(),
             atoms: atoms.clone(),
         };
-        let expander = Expander { known: Arc::clone(known), finder, writers: Default::default(), counted: 0 };
+        let before = finder.stepper.n_stored_otherwise();
+        let known = Arc::clone(known);
+        let expander = Expander { known, finder, writers: Default::default(), counted: 0, before };
         let observed = self.observed.clone();
         // One worker keeps what all of them find.
-        Self { model, known: Arc::clone(known), map: Map::default(), expander, observed, journal: None }
+        Self {
+            model,
+            known: Arc::clone(&expander.known),
+            map: Map::default(),
+            expander,
+            observed,
+            journal: None,
+        }
     }
 
     /// Keeps the letters of these atoms with states that are expanded from now on, where there is room for them. Letters that are known of the
@@ -683,6 +712,18 @@ impl<'a> Graph<'a> {
         let edges = self.known.edge_bytes() as u64;
         let remembered = self.known.remembered.load(Ordering::Relaxed) as u64;
         MemoryUse { edges, remembered, ..memory_of(self.known.store.size()) }
+    }
+
+    /// After how many steps values were forgotten, and threads exchanged, by all who found edges and have ended, and here.
+    pub(crate) fn n_stored_otherwise(&self) -> (u64, u64) {
+        let Saved { forgotten, exchanged, .. } = &self.known.saved;
+        let own = self.expander.finder.stepper.n_stored_otherwise();
+        (own.0 + forgotten.load(Ordering::Relaxed), own.1 + exchanged.load(Ordering::Relaxed))
+    }
+
+    /// Nodes of the product in the last search by several workers from which steps were left out.
+    pub(crate) fn n_reduced(&self) -> &AtomicU64 {
+        &self.known.saved.reduced
     }
 
     /// Whether steps are left out, and that may depend on what is seen.
@@ -812,7 +853,12 @@ impl<'a> Graph<'a> {
                 edges.extend((0..record.n_edges()).map(|edge| record.edge(edge)));
                 let letter =
                     self.expander.finder.atoms.as_ref().and_then(|(_, number)| record.letter(*number));
-                return Ok(Seen { enabled: record.enabled(), letter, is_notable: record.is_noted() });
+                return Ok(Seen {
+                    enabled: record.enabled(),
+                    letter,
+                    is_notable: record.is_noted(),
+                    is_partial: record.is_partial(),
+                });
             }
             self.edges(state, sight, budget)?;
         }

@@ -1,5 +1,7 @@
 //! Which search a formula or an automaton needs.
 
+use std::sync::atomic::Ordering;
+
 use pdnet_base::Idx as _;
 use pdnet_check::{AtomData, Fairness, MemoryUse, Outcome, Progress, Stats, StopReason, Verdict};
 use pdnet_logic::{Atom, Automaton, Ltl, translate};
@@ -72,10 +74,18 @@ pub(crate) fn check(
 ) -> Option<Outcome> {
     let search = budget.search();
     let mut last = Last::default();
+    let before = graph.n_stored_otherwise();
     let decided = graph.begin(budget).and_then(|()| decide(graph, (bad, atoms), fairness, budget, &mut last));
     graph.end(decided.is_err(), budget);
     let verdict = decided.unwrap_or_else(|reason| Some(Verdict::Unknown(reason)))?;
-    let stats = Stats { memory: last.memory, ..budget.stats(&search, &last.progress) };
+    let (forgotten, exchanged) = graph.n_stored_otherwise();
+    let stats = Stats {
+        memory: last.memory,
+        states_reduced: Some(last.n_reduced),
+        steps_forgotten: Some(forgotten.saturating_sub(before.0)),
+        steps_exchanged: Some(exchanged.saturating_sub(before.1)),
+        ..budget.stats(&search, &last.progress)
+    };
     Some(Outcome { verdict, stats })
 }
 
@@ -93,6 +103,20 @@ fn leave_first(automaton: &mut Automaton) {
 struct Last {
     progress: Progress,
     memory: MemoryUse,
+    /// The nodes from which steps were left out.
+    n_reduced: u64,
+}
+
+impl Last {
+    /// That of a search by one worker.
+    fn alone(product: &Product<'_, '_>) -> Self {
+        Self { progress: product.progress(), memory: product.memory(), n_reduced: product.n_reduced }
+    }
+
+    /// That of a search by several, who had this product in common.
+    fn shared(product: &Product<'_, '_>, progress: Progress, memory: MemoryUse) -> Self {
+        Self { progress, memory, n_reduced: product.graph.n_reduced().load(Ordering::Relaxed) }
+    }
 }
 
 fn decide(
@@ -122,13 +146,13 @@ fn decide(
         let seen = (&automaton, sights.clone());
         let mut product = Product::new(graph, seen, atoms.clone(), prefixes, budget)?;
         let mut found = Prefixes::new().search(&mut product, pause_at, budget);
-        *last = Last { progress: product.progress(), memory: product.memory() };
+        *last = Last::alone(&product);
         // It begins again, but what was found of the graph is there.
         if matches!(found, Ok(Search::Paused)) {
             let sweep = Sweep::new(crew.workers, automaton.states.len());
             found = sweep.search(&mut product, budget).map(Search::Ended);
-            *last =
-                Last { progress: sweep.progress(product.progress()), memory: sweep.memory(product.memory()) };
+            let (progress, memory) = (sweep.progress(product.progress()), sweep.memory(product.memory()));
+            *last = Last::shared(&product, progress, memory);
         }
         if let Search::Ended(Some(trace)) = found? {
             return Ok(Some(Verdict::Violated(trace)));
@@ -148,7 +172,7 @@ fn decide(
             emptiness.search(product, usize::MAX, budget)
         });
     }
-    *last = Last { progress: product.progress(), memory: product.memory() };
+    *last = Last::alone(&product);
     if product.graph.model.newest_first && matches!(found, Ok(Search::Ended(Some(_)))) {
         // In this order a state counts when it is gone to: nodes that were seen from afar do not.
         last.progress.states = emptiness.n_visited();
@@ -161,10 +185,8 @@ fn decide(
         Search::Paused if is_divided => {
             let divided = Divided::new(&automaton, fairness);
             let found = divided.search(&mut product, budget);
-            *last = Last {
-                progress: divided.progress(product.progress()),
-                memory: divided.memory(product.memory()),
-            };
+            let (progress, memory) = (divided.progress(product.progress()), divided.memory(product.memory()));
+            *last = Last::shared(&product, progress, memory);
             let visited = |product: &Product<'_, '_>, node| divided.has_seen(product.nodes.get(node));
             match found? {
                 Some(witness) => lasso::trace(&mut product, &witness, visited, fairness, budget)?,
@@ -175,10 +197,8 @@ fn decide(
         Search::Paused => {
             let cycles = Cycles::new(crew.workers, automaton.states.len(), fairness);
             let found = cycles.search(&mut product, budget);
-            *last = Last {
-                progress: cycles.progress(product.progress()),
-                memory: cycles.memory(product.memory()),
-            };
+            let (progress, memory) = (cycles.progress(product.progress()), cycles.memory(product.memory()));
+            *last = Last::shared(&product, progress, memory);
             let visited = |product: &Product<'_, '_>, node| cycles.has_seen(product.nodes.get(node));
             match found? {
                 Some(witness) => lasso::trace(&mut product, &witness, visited, fairness, budget)?,

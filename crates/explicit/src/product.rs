@@ -1,6 +1,7 @@
 //! The net times an automaton, found on demand.
 
 use std::cmp::Reverse;
+use std::sync::atomic::Ordering;
 
 use pdnet_base::Idx as _;
 use pdnet_check::{Depth, MemoryUse, Progress, StopReason};
@@ -61,6 +62,8 @@ pub(crate) struct Product<'p, 'a, N = Nodes> {
     /// The edges of the state that is looked at.
     successors: Vec<(StateId, Movers)>,
     pub(crate) n_edges: u64,
+    /// The nodes that were expanded and from which steps were left out.
+    pub(crate) n_reduced: u64,
     /// Whether there may be no more nodes than the budget allows.
     is_limited: bool,
     /// The threads that can move in the state of the node that was expanded last.
@@ -108,6 +111,7 @@ impl<'p, 'a> Product<'p, 'a> {
         mut nodes: impl FnMut(usize) -> N,
     ) -> Vec<Product<'q, 'a, N>> {
         let initial = self.nodes.get(self.initial);
+        self.graph.n_reduced().store(0, Ordering::Relaxed);
         let Self { graph, automaton, sights, atoms, universal, .. } = self;
         let graphs = std::iter::once(&mut **graph).chain(others);
         let share = |(number, graph)| {
@@ -140,6 +144,7 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
             initial: 0,
             successors: Vec::new(),
             n_edges: 0,
+            n_reduced: 0,
             is_limited: true,
             last_enabled: ThreadSet::NONE,
             hints: None,
@@ -172,6 +177,7 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
         self.successors = successors;
         let seen = seen?;
         self.last_enabled = seen.enabled;
+        self.n_reduced += u64::from(seen.is_partial);
         let stutters = seen.enabled.is_empty();
         let letter = self.graph.letter(state, &seen, &mut self.atoms);
         let automaton = self.automaton;
@@ -267,6 +273,13 @@ impl<'p, 'a, N: NodeTable> Product<'p, 'a, N> {
             memory_bytes: (self.waiting_bytes() + self.graph.bytes()) as u64,
             depth: Some(self.depth),
         })
+    }
+}
+
+/// What a worker has counted is added to what others have.
+impl<N> Drop for Product<'_, '_, N> {
+    fn drop(&mut self) {
+        self.graph.n_reduced().fetch_add(self.n_reduced, Ordering::Relaxed);
     }
 }
 
