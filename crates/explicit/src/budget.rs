@@ -17,6 +17,9 @@ const REPORT: Duration = Duration::from_millis(250);
 /// The memory of the process is looked at again when a search has counted so much more, as a share of its limit.
 const MEASURED: u64 = 64;
 
+/// What the process had before the request is part of what it may have, up to this share: a limit below that would leave nothing.
+const OWN: u64 = 4;
+
 /// What a request may still use.
 pub(crate) struct Budget<'a> {
     limits: Limits,
@@ -146,7 +149,8 @@ impl<'a> Budget<'a> {
             if self.resident.counted.abs_diff(progress.memory_bytes) > limit / MEASURED {
                 self.resident.measure(progress.memory_bytes, self.observer);
             }
-            if progress.memory_bytes.max(self.resident.more) > limit {
+            let own = self.resident.before.unwrap_or(0).min(limit / OWN);
+            if progress.memory_bytes.max(self.resident.more) + own > limit {
                 return Err(StopReason::Memory { limit });
             }
         }
