@@ -125,7 +125,14 @@ pub(crate) struct CheckArgs {
     #[arg(long, requires = "checkpoint", help_heading = "Search")]
     pub(crate) resume: bool,
     /// How often the search is kept.
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = parse_duration, help_heading = "Search")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "1m",
+        value_parser = parse_duration,
+        requires = "checkpoint",
+        help_heading = "Search"
+    )]
     pub(crate) checkpoint_every: Duration,
     #[command(flatten)]
     pub(crate) slicing: SlicingArgs,
@@ -342,7 +349,7 @@ pub(crate) struct LimitArgs {
     /// Stop after this time: seconds, or with a unit as in 500ms, 10s, 5m, 1h.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
-    /// Stop when states and search take this much memory, as in 500M, 4G, 4GiB.
+    /// Stop when pdnet takes this much memory, as in 500M, 4G, 4GiB.
     ///
     /// Where it is not given: three quarters of the memory that is free when pdnet starts.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
@@ -367,8 +374,7 @@ pub(crate) struct LimitArgs {
     pub(crate) threads: u32,
     /// In which order states are searched.
     ///
-    /// `bfs`: breadth first, which makes runs short. `dfs`: depth first, which comes to deep states sooner and needs less memory; runs
-    /// may be long. It is for what finite runs break, and by one thread of pdnet; searches for cycles go depth first in any case, and with `dfs`
+    /// `bfs`: breadth first, which makes runs short. `dfs`: depth first, which comes to deep states sooner; runs may be long. It is for what finite runs break, and by one thread of pdnet; searches for cycles go depth first in any case, and with `dfs`
     /// the newest thread first.
     #[arg(long, value_enum, value_name = "ORDER", conflicts_with = "preemptions")]
     pub(crate) search: Option<SearchOrder>,

@@ -133,6 +133,13 @@ impl Checkpoint {
         Err(diagnostic.help("ask the same again to go on with it, or keep this search in another file"))
     }
 
+    /// Says that the search was stopped and can go on, if it was kept.
+    pub(crate) fn say_kept(&self) {
+        if !self.is_broken {
+            note(&self.path, "the search is kept: the same command with `--resume` goes on with it");
+        }
+    }
+
     fn note(&mut self, what: &str, result: io::Result<()>) {
         if let Err(error) = result {
             self.is_broken = true;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pdnet_check::{AtomData, Engine, Property, PropertyKind};
+use pdnet_check::{AtomData, Engine, Property, PropertyKind, StopReason};
 use pdnet_front_c::{LowerOptions, Lowered};
 use pdnet_net::{Net, verify_net};
 use pdnet_report::{
@@ -107,7 +107,7 @@ pub(crate) fn check(
     for (property, settled) in model.properties.iter().zip(settled) {
         let Settled { answer, stats, slice, merge, origin } = settled;
         let probes = match &answer {
-            Answer::Violated(run) => search.probe(property, fairness, run)?,
+            Answer::Violated(run) => search.probe(property, fairness, (run, stats.states))?,
             Answer::Holds | Answer::Unknown(_) => Vec::new(),
         };
         let engine = engine.name();
@@ -146,6 +146,11 @@ pub(crate) fn check(
         notes: notes(args, &asked.common.notes),
     };
     print(args, session, &report)?;
+    if let Some(checkpoint) = &session.checkpoint
+        && report.results.iter().any(is_cut_short)
+    {
+        checkpoint.borrow().say_kept();
+    }
     // Loud, also where nothing else is said: somebody is wrong.
     session.show(&unexpected(&report, &asked.common.questions));
     if let Some(path) = &args.witness {
@@ -199,6 +204,19 @@ impl Clock {
         self.0 = now;
         seconds
     }
+}
+
+/// Whether a limit or the user has stopped the search: it could go on.
+const fn is_cut_short(result: &PropertyResult<'_>) -> bool {
+    matches!(
+        result.answer,
+        Answer::Unknown(
+            StopReason::Timeout(_)
+                | StopReason::Memory { .. }
+                | StopReason::States(_)
+                | StopReason::Interrupted
+        )
+    )
 }
 
 const fn is_open(settled: &Settled) -> bool {

@@ -67,13 +67,17 @@ impl<'k> Watch<'k> {
         let seconds = self.start.elapsed().as_secs_f64();
         let (rate, growth) = self.rates(progress).unzip();
         format!(
-            "{}: {} states{}{}, {} to expand{}, {}, {seconds:.0} s",
+            "{}: {} states{}{}{}, {}, {seconds:.0} s",
             self.what,
             progress.states,
             rate.map_or_else(String::new, |rate| format!(", {rate:.0} states/s")),
             progress.depth.map_or_else(String::new, |depth| format!(", {depth}")),
-            progress.frontier,
-            growth.flatten().map_or_else(String::new, |growth: f64| format!(" ({growth:+.0}/s)")),
+            // A search for cycles keeps no list of what waits.
+            match (progress.frontier, growth.flatten()) {
+                (0, _) => String::new(),
+                (waiting, None) => format!(", {waiting} to expand"),
+                (waiting, Some(growth)) => format!(", {waiting} to expand ({growth:+.0}/s)"),
+            },
             human_bytes(progress.memory_bytes)
         )
     }

@@ -19,6 +19,11 @@ use crate::progress::{Display, Watch};
 use crate::session::Session;
 use crate::slicing::Slicing;
 
+/// A look at what would be under stronger fairness ends after so many states, or after so many times those of the search that it
+/// comes after: the run that was found shall not wait for long. Time would not be the same on each machine.
+const PROBED_STATES: u64 = 1_000_000;
+const PROBED_TIMES: u64 = 4;
+
 /// What all searches of one run share.
 pub(crate) struct Search<'a> {
     pub(crate) session: &'a Session,
@@ -116,12 +121,12 @@ impl Search<'_> {
     }
 
     /// Asks again under stronger fairness, as long as the run that breaks a formula starves a thread that
-    /// the fairness would let move.
+    /// the fairness would let move. The search that found the run has walked so many states.
     pub(crate) fn probe(
         &self,
         property: &Property,
         fairness: Fairness,
-        run: &Replay,
+        (run, n_states): (&Replay, u64),
     ) -> Result<Vec<Probe>, Failure> {
         let may_depend = match &property.kind {
             PropertyKind::Ltl { formula, .. } => !formula.is_syntactic_safety(),
@@ -139,6 +144,10 @@ impl Search<'_> {
             Fairness::Weak => &[Fairness::Strong],
             Fairness::Strong => &[],
         };
+        let most = PROBED_STATES.max(n_states.saturating_mul(PROBED_TIMES));
+        let states = Some(self.limits.states.map_or(most, |limit| limit.min(most)));
+        let limits = LimitArgs { states, ..self.limits.clone() };
+        let short = Search { limits: &limits, ..*self };
         let mut probes = Vec::new();
         let mut starved = run.starved.clone();
         for &fairness in stronger {
@@ -146,7 +155,7 @@ impl Search<'_> {
                 break;
             }
             let what = format!("{} with {fairness} fairness", property.name);
-            let answers = self.answer(std::slice::from_ref(property), fairness, &what)?;
+            let answers = short.answer(std::slice::from_ref(property), fairness, &what)?;
             let answer = match answers.settled.into_iter().next().map(|settled| settled.answer) {
                 Some(Answer::Holds) => ProbeAnswer::Holds,
                 Some(Answer::Unknown(reason)) => ProbeAnswer::Unknown(reason),

@@ -5,6 +5,7 @@
 //! touched by a macro gets its exact place, and one that came out of a macro gets the place of the
 //! macro's name and arguments.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use pdnet_base::FxHashMap;
@@ -288,7 +289,7 @@ impl Positions {
             // Out of a macro: what stands between the neighbours that did not.
             let from = matches[..position].iter().rev().find_map(|at| *at).map_or(0, |at| at + 1);
             let to = matches[position..].iter().find_map(|at| *at).unwrap_or(originals.len());
-            let span = match originals.get(from..to) {
+            let span = match originals.get(macro_use(&there, from..to)) {
                 Some([only]) => place(only),
                 Some([start, .., end]) => place(start).to(place(end)),
                 Some([]) | None => whole,
@@ -310,6 +311,26 @@ impl Positions {
             line.number
         }
     }
+}
+
+/// Of what stands between two tokens that did not come out of a macro, the part from the first name on that can be the use of one: it
+/// ends before a bracket that closes more than was opened, and before the end of a statement.
+fn macro_use(there: &[&str], between: Range<usize>) -> Range<usize> {
+    let Some(tokens) = there.get(between.clone()) else { return between };
+    let Some(first) = tokens.iter().position(|token| is_name(token)) else { return between };
+    let mut n_open = 0_usize;
+    let goes_on = |token: &&&str| {
+        match **token {
+            "(" | "[" | "{" => n_open += 1,
+            ")" | "]" | "}" if n_open == 0 => return false,
+            ")" | "]" | "}" => n_open -= 1,
+            ";" | "#" if n_open == 0 => return false,
+            _ => {}
+        }
+        true
+    };
+    let length = tokens[first..].iter().take_while(goes_on).count();
+    between.start + first..between.start + first + length
 }
 
 fn is_name(token: &str) -> bool {
@@ -446,6 +467,25 @@ mod tests {
         assert_eq!(found(12), ";");
         // The outer parenthesis exists only in the macro.
         assert_eq!(found(3), "TWICE");
+    }
+
+    #[test]
+    fn what_follows_a_macro_does_not_belong_to_it() {
+        let mut map = SourceMap::new();
+        for (source, text, token, expected) in [
+            ("check(n == MAX);", "test((n == 3), \"n == MAX\");", "3", "MAX"),
+            ("if (a == CAP) #else if (b == CAP)", "if (a == 2)", "2", "CAP"),
+            ("x = SUM(a, (b)) + y;", "x = ADD;", "ADD", "SUM(a, (b)) + y"),
+            ("x[LAST] = 1;", "x[9", "9", "LAST"),
+        ] {
+            let file = map.add("m.c", format!("{source}\n"));
+            let text = format!("# 1 \"m.c\"\n{text}\n");
+            let mut positions = Positions::new(text.clone(), "m.c", None);
+            positions.set_file("m.c", file);
+            let number = positions.tokens().iter().position(|at| at.text(&text) == token).expect("a token");
+            let span = positions.token_span(&mut map, number);
+            assert_eq!(&source[span.start as usize..span.end as usize], expected, "{source}");
+        }
     }
 
     #[test]

@@ -143,15 +143,14 @@ impl<'a> Safety<'a> {
             worker.start(budget)?;
         }
         let crew = worker.model.crew;
-        // The present level, and where it ends. Of a search that was gone on with, it is not known.
-        let (mut level, mut level_end) = (0, usize::from(*position == 0));
+        let (mut level, mut level_end) = level_at(worker, *position);
         let mut is_scouted = false;
         while *position < worker.visited.len() && worker.goals.are_open() {
             if *position == level_end {
                 worker.put_in(budget)?;
                 (level, level_end) = (level + 1, worker.visited.len());
             }
-            worker.depth = (level_end > 0).then_some(Depth::Level(level));
+            worker.depth = Some(Depth::Level(level));
             if let Some(journal) = journal
                 && budget.is_moment()
             {
@@ -184,6 +183,25 @@ impl<'a> Safety<'a> {
         }
         Ok(Go::Ended)
     }
+}
+
+/// The level of a state that is to be expanded, and the first state of the next one.
+fn level_at(worker: &Worker<'_, Kept>, position: usize) -> (u64, usize) {
+    let level_of = |state: usize| {
+        let before = |at: &StateId| (at.index() != 0).then(|| worker.visited.parent(*at));
+        std::iter::successors(Some(StateId::new(state)), before).count() as u64 - 1
+    };
+    let n_states = worker.visited.len();
+    if position >= n_states {
+        return (0, n_states);
+    }
+    let level = level_of(position);
+    let (mut first, mut end) = (position, n_states);
+    while first < end {
+        let middle = first.midpoint(end);
+        if level_of(middle) <= level { first = middle + 1 } else { end = middle }
+    }
+    (level, end)
 }
 
 /// How a search by one worker has ended.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pdnet_check::{Fairness, Preempted, PropertyKind, Starved, Stats};
+use pdnet_check::{Fairness, Preempted, PropertyKind, Starved, Stats, StopReason};
 use pdnet_source::ColorChoice;
 
 use crate::advice::{advice, reason_pos};
@@ -347,6 +347,11 @@ pub(crate) fn fairness_finding(result: &PropertyResult<'_>, threads: &Threads) -
         ProbeAnswer::Violated { .. } => {
             let noun = threads.noun();
             format!("starving a {noun} is not the only reason: the property fails with --fair {fairness} too")
+        }
+        ProbeAnswer::Unknown(reason @ StopReason::States(_)) => {
+            format!(
+                "whether it fails only by starving {names} is not known: a short look met the {reason}, --fair {fairness} looks further"
+            )
         }
         ProbeAnswer::Unknown(reason) => {
             format!("whether it fails only by starving {names} is not known: --fair {fairness} gave {reason}")

@@ -134,6 +134,7 @@ impl BoundedJournal {
         let Some(contents) = budget.keeper().and_then(|keeper| Contents::read(self.search, keeper)) else {
             return Ok(None);
         };
+        go_on(&contents, budget);
         let position = Position::take(model.net, n_goals, &mut contents.summary.as_slice());
         if let Some(position) = position
             && self.read_all(&contents, model, tables, budget).map_err(Some)?
@@ -141,7 +142,6 @@ impl BoundedJournal {
             && position.later.iter().all(|later| later.position < tables.nodes.len())
         {
             self.is_begun = true;
-            go_on(&contents, budget);
             return Ok(Some(position));
         }
         self.states = StateLog::default();

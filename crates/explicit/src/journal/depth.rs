@@ -109,12 +109,12 @@ impl DepthJournal {
         let Some(contents) = budget.keeper().and_then(|keeper| Contents::read(self.search, keeper)) else {
             return Ok(None);
         };
+        go_on(&contents, budget);
         let findings = Findings::take(model.net, goals.len(), &mut contents.summary.as_slice());
         if let Some(findings) = findings
             && read_all(&contents, model, filter, stacks, budget).map_err(Some)?
         {
             self.is_begun = true;
-            go_on(&contents, budget);
             return Ok(Some(findings.give_to(model.net, goals)));
         }
         if let Some(keeper) = budget.keeper() {

@@ -120,11 +120,11 @@ impl GraphJournal {
             self.is_read = true;
             return Ok(None);
         };
+        go_on(&contents, budget);
         let names = self.read_all(&contents, (model, known), worker, budget).map_err(Some)?;
         self.is_read = true;
         self.is_begun = names.is_some();
         if let Some(names) = names {
-            go_on(&contents, budget);
             return Ok(Some(names));
         }
         (self.states, self.kept) = (StateLog::default(), Vec::new());

@@ -115,9 +115,9 @@ impl Journal {
         let Some(contents) = budget.keeper().and_then(|keeper| Contents::read(self.search, keeper)) else {
             return Ok(Resumed::Anew);
         };
+        go_on(&contents, budget);
         if let Some(resumed) = self.read(&contents, worker, budget)? {
             self.is_begun = true;
-            go_on(&contents, budget);
             return Ok(resumed);
         }
         self.states = StateLog::default();
