@@ -4,7 +4,7 @@
 //! such functions are of two threads where the threads start in different functions, or where several can start
 //! in the same one. A cell of memory can be raced for only where two such steps touch its place, one of them
 //! writes it, not both are atomic operations, and the cells are not each thread's own. What the first thread does
-//! before it can have started another one races with nothing.
+//! before it can have started another one, or when it has waited for the end of all others (`solo`), races with nothing.
 //!
 //! Two such steps race only where two threads can be before them at the same time. They cannot where both surely hold
 //! the same lock there (the `held` analysis of impossible steps), and where a latch is set at one place and not yet set
@@ -21,6 +21,7 @@ use crate::impossible::held::Held;
 use crate::latches::Latches;
 use crate::net::{ArcData, Function, Place, PlaceForm, Scope, TransitionData};
 use crate::protection::only_top_frames_move;
+use crate::solo::Solo;
 use crate::{Action, Expr, Net};
 
 /// What the threads that start in one function do to a place.
@@ -96,7 +97,10 @@ impl Net {
         let reached: BTreeMap<Function, BTreeSet<Function>> =
             starts.keys().map(|&start| (start, reach(&calls, start))).collect();
         let shared = self.shared_memory();
-        let alone = self.alone(&starts, &calls);
+        let solo = Solo::new(self);
+        let mut alone = self.alone(&starts, &calls);
+        // Each of the others was waited for: what it did happened before.
+        alone.extend(self.places.indices().filter(|&place| solo.places[place]));
         let mut touches: BTreeMap<(Place, Function), Touches> = BTreeMap::new();
         for data in &self.transitions {
             if !data.action.is_access() || data.source().is_some_and(|from| alone.contains(&from)) {

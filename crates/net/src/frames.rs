@@ -87,10 +87,15 @@ fn are_simple(net: &Net) -> bool {
 
 /// Whether the guard of a step says that a condition is true, word by word.
 pub(crate) fn is_demanded(data: &TransitionData, condition: &Expr) -> bool {
-    let Some(guard) = &data.guard else { return false };
+    data.guard.as_ref().is_some_and(|guard| implies(guard, condition))
+}
+
+/// Whether a condition says that another one is true, word by word.
+#[must_use]
+pub fn implies(condition: &Expr, other: &Expr) -> bool {
     let (mut said, mut asked) = (Vec::new(), Vec::new());
-    conjuncts(guard, &mut said);
-    conjuncts(condition, &mut asked);
+    conjuncts(condition, &mut said);
+    conjuncts(other, &mut asked);
     asked.iter().all(|part| said.contains(part))
 }
 

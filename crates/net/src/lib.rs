@@ -19,6 +19,7 @@
 //! | `loops`, `ends`, `hang` | loops and which of them end; where a frame may stay forever |
 //! | [`impossible`] | steps that can never happen |
 //! | `protection` | what no other thread can touch while a frame stands somewhere |
+//! | `solo` | what the first thread does while it is the only one |
 //! | [`idle`](idle_cells) | cells that decide nothing |
 //! | `names` | where numbers of threads are nothing but names |
 //! | `queue` | cells that are used as buffers, and at which end |
@@ -59,6 +60,7 @@ mod print;
 mod protection;
 mod queue;
 mod race;
+mod solo;
 mod verify;
 
 pub use action::{Action, Bound, Effect, Fault};
@@ -66,7 +68,7 @@ pub use builder::TransitionBuilder;
 pub use dependence::add_control_dependence;
 pub use expr::{BinaryOp, Expr, Scalars, UnaryOp};
 pub use flow::{Flow, FlowStep};
-pub use frames::conjuncts;
+pub use frames::{conjuncts, implies};
 pub use hang::Hangs;
 pub use idle::idle_cells;
 pub use impossible::{impossible, most_threads, private_bounds};
@@ -84,4 +86,5 @@ pub use parse::parse_net;
 pub use protection::{Protection, Shelter};
 pub use queue::{End, Queue, QueueData, QueueUse, Queues};
 pub use race::{Access, Race};
+pub use solo::Solo;
 pub use verify::{Violation, verify_net};

@@ -10,6 +10,7 @@
 
 use pdnet_base::IndexVec;
 
+use crate::frames::is_demanded;
 use crate::{ArcData, Base, BinaryOp, Expr, IntType, Net, Pattern, Place, TransitionData, Var};
 
 /// Which cells of a net hold numbers of threads, and which numbers mean something by themselves.
@@ -74,7 +75,7 @@ impl Names {
 
 /// The cell with the number of the next thread: whoever writes it adds as much as it makes frames of new threads, of the number before
 /// and of those that follow it, which are less than the bound.
-fn next_number(net: &Net) -> Option<Place> {
+pub(crate) fn next_number(net: &Net) -> Option<Place> {
     let is_counter = |place: &Place| {
         let Some(cells) = net.places[*place].cells() else { return false };
         let has_room = cells.value.contains(i64::from(net.max_threads));
@@ -95,7 +96,9 @@ fn writes(data: &TransitionData, wanted: Place) -> bool {
 /// Whether a step makes a thread of the number in the cell, or several of those from there on, and adds as many to it.
 fn makes_threads(net: &Net, data: &TransitionData, count: Place) -> bool {
     let Some(number) = data.arcs.iter().find_map(|arc| match arc {
-        ArcData::Read { place, var, when: None, .. } if *place == count => Some(Expr::Var(*var)),
+        ArcData::Read { place, var, .. } if *place == count && always_counts(data, arc) => {
+            Some(Expr::Var(*var))
+        }
         _ => None,
     }) else {
         return false;
@@ -129,6 +132,14 @@ fn added_to(net: &Net, number: &Expr, expr: &Expr) -> Option<i64> {
     let added = added_to(net, number, operand)?.checked_add(more)?;
     let last = i64::from(net.max_threads).checked_add(added)?;
     ty.contains(last).then_some(added)
+}
+
+/// Whether an arc that reads counts whenever the step happens.
+fn always_counts(data: &TransitionData, arc: &ArcData) -> bool {
+    match arc {
+        ArcData::Read { when: Some(when), .. } => is_demanded(data, when),
+        _ => true,
+    }
 }
 
 /// From which place a variable is read, if it is.
@@ -421,7 +432,17 @@ impl Check<'_> {
             Expr::Const(value) => Ok(Kind::Const(*value)),
             Expr::Var(var) if is_thread_var(self.net, data, *var) => Ok(Kind::Name(0)),
             Expr::Var(var) => match read_from(data, *var) {
-                Some(place) if Some(place) == self.next => Ok(Kind::Fresh(0)),
+                // Where the arc does not count, it is 0, which is the number of the next thread nowhere.
+                Some(place) if Some(place) == self.next => {
+                    let counts = data.is_some_and(|data| {
+                        let mut reads = data
+                            .arcs
+                            .iter()
+                            .filter(|arc| matches!(arc, ArcData::Read { var: read, .. } if read == var));
+                        reads.all(|arc| always_counts(data, arc))
+                    });
+                    Ok(if counts { Kind::Fresh(0) } else { Kind::Plain })
+                }
                 // It is 0 where the arc does not count, which was looked at with the initial values.
                 Some(place) => Ok(self.cells[place].map_or(Kind::Plain, Kind::Name)),
                 None => Ok(Kind::Plain),

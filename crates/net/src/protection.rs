@@ -11,6 +11,7 @@ use crate::frames::{Frames, made};
 use crate::impossible::calls::Calls;
 use crate::impossible::held::{Held, Set};
 use crate::net::{ArcData, Pattern, Place, Scope, Transition, TransitionData};
+use crate::solo::Solo;
 use crate::{BinaryOp, Expr, IntType, Net};
 
 /// Why no other thread touches a cell while a frame stands on a place.
@@ -21,7 +22,7 @@ pub enum Shelter {
     /// The cell is the thread's own: every step names the cells of the place by the thread that moves, or by one that
     /// it starts; or only the function in which the first thread begins touches them, which no other thread runs.
     Own,
-    /// It is only read, and no step writes the cells of the place once there are two threads.
+    /// It is only read, and no step writes the cells of the place while there are two threads.
     Fixed,
     /// Every step that touches the cells of the place holds the same lock, this one among them.
     Locked,
@@ -81,10 +82,15 @@ impl Protection {
             held,
             section: net.atomic,
         };
+        let solo = Solo::new(net);
+        for place in net.places.indices() {
+            protection.alone[place] |= solo.places[place];
+        }
         let mut is_firsts = protection.global.clone();
         for (transition, data) in net.transitions.iter_enumerated() {
             let Some(source) = data.source().filter(|_| !impossible[transition]) else { continue };
-            if !protection.alone[source] {
+            let is_alone = protection.alone[source] || solo.steps[transition];
+            if !is_alone {
                 let kept_out = protection.held_at(source)
                     | protection.held.as_ref().map_or(0, |held| held.demanded(data));
                 for arc in &data.arcs {
@@ -108,7 +114,7 @@ impl Protection {
                 };
                 protection.own[*place] &= names_own_thread(net, data, key);
                 is_firsts[*place] &= calls.main == Some(data.function);
-                if protection.alone[source] {
+                if is_alone {
                     continue;
                 }
                 protection.written[*place] |= matches!(arc, ArcData::Write { .. });

@@ -3,7 +3,7 @@
 //! Places and transitions keep their numbers: a transition that is gone has no arcs.
 
 use pdnet_base::IndexVec;
-use pdnet_net::{ArcData, Expr, Flow, Net, Pattern, Place, TransitionData, impossible};
+use pdnet_net::{ArcData, Expr, Flow, Net, Pattern, Place, TransitionData, implies, impossible};
 
 /// So often what was found is used to find more.
 const MAX_ROUNDS: usize = 4;
@@ -112,6 +112,18 @@ fn replace(data: &mut TransitionData, by: &impl Fn(pdnet_net::Var) -> Expr) {
     data.bytes.iter_mut().for_each(|bytes| one(&mut bytes.first));
 }
 
+/// Drops a guard that is always true, and the conditions of arcs that are true with it.
+fn drop_guard(data: &mut TransitionData) {
+    let Some(guard) = data.guard.take() else { return };
+    for arc in &mut data.arcs {
+        if let ArcData::Read { when, .. } | ArcData::Write { when, .. } = arc
+            && when.as_ref().is_some_and(|when| implies(&guard, when))
+        {
+            *when = None;
+        }
+    }
+}
+
 /// Removes what can never fire. Where one step is left of a statement, and one of all its guards was always true, it
 /// is this one's. True where something was removed.
 fn remove_impossible(net: &mut Net) -> bool {
@@ -127,7 +139,7 @@ fn remove_impossible(net: &mut Net) -> bool {
         if let [only] = left[..]
             && flow.guards_cover(net, place)
         {
-            net.transitions[only.transition].guard = None;
+            drop_guard(&mut net.transitions[only.transition]);
         }
         for step in steps.iter().filter(|step| is_impossible[step.transition]) {
             net.transitions[step.transition].arcs.clear();

@@ -1,7 +1,7 @@
 //! What threads can do, by where their frames stand and what these hold.
 
 use pdnet_base::{FxHashMap, Idx as _, IndexVec};
-use pdnet_net::{Expr, Net, Place, Scalars, Transition, Var};
+use pdnet_net::{Expr, Net, Place, Scalars, Solo, Transition, Var};
 
 use crate::access::{Access, ObjectData, Objects, Side, Use, private_writes};
 use crate::bits::Bits;
@@ -66,9 +66,17 @@ impl Places {
             }
         }
         let mut numbers = FxHashMap::default();
+        let solo = Solo::new(net);
         for (transition, moves) in moves.iter_enumerated() {
             let Some(source) = net.transitions[transition].source() else { continue };
-            for access in objects.accesses(transition, moves, Side::Future) {
+            // What the first thread does while it is the only one is in nobody's way: as long as another one has not moved that can, it
+            // does not happen.
+            let futures = if solo.steps[transition] {
+                Vec::new()
+            } else {
+                objects.accesses(transition, moves, Side::Future)
+            };
+            for access in futures {
                 places.add_future(source, access, &mut numbers);
             }
             for access in objects.accesses(transition, moves, Side::Next) {

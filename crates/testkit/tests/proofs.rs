@@ -3,19 +3,20 @@
 //! is said not to be contested is in no data race.
 //! `PDNET_SEED=7 PDNET_PROGRAMS=5000 cargo test -p pdnet-testkit --test proofs` tries others, and more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pdnet_base::{FxHashMap, IndexVec, Rng};
 use pdnet_front_c::{LowerOptions, Options, load_preprocessed, lower};
 use pdnet_net::{
-    Action, Firing, Flow, Interpreter, LoopData, Loops, Marking, Net, Place, Scope, Successor, Transition,
-    impossible, verify_net,
+    Action, Firing, Flow, Interpreter, LoopData, Loops, Marking, Net, Place, Scope, Solo, Successor,
+    Transition, impossible, verify_net,
 };
 use pdnet_source::{ColorChoice, Diagnostic, SourceMap, render};
 use pdnet_testkit::{ProgramConfig, random_c_program, random_memory, random_threads};
 
 mod counting;
 mod handover;
+mod joining;
 
 /// Of each kind.
 const N_PROGRAMS: usize = 100;
@@ -96,6 +97,9 @@ struct Summary {
     /// Places with memory that several threads touch, and that are not contested.
     calm: usize,
     contested: usize,
+    /// Steps that happen only while there is one thread, and of those the ones that happen after there were several.
+    solo: usize,
+    solo_again: usize,
 }
 
 fn compare(net: &Net, summary: &mut Summary) -> Result<(), String> {
@@ -110,6 +114,7 @@ fn compare(net: &Net, summary: &mut Summary) -> Result<(), String> {
         }
     }
     compare_races(net, &explored, summary)?;
+    compare_solo(net, &explored, summary)?;
     let flow = Flow::new(net);
     for data in &Loops::new(net, &flow).list {
         let Some(ending) = data.ends else {
@@ -128,6 +133,35 @@ fn compare(net: &Net, summary: &mut Summary) -> Result<(), String> {
                 summary.exact += usize::from(taken == rounds);
             }
         }
+    }
+    Ok(())
+}
+
+/// Looks for other threads where the first one is said to be the only one.
+fn compare_solo(net: &Net, explored: &Explored, summary: &mut Summary) -> Result<(), String> {
+    let solo = Solo::new(net);
+    let frame_places: Vec<Place> = net.places.indices().filter(|&place| net.is_frame_place(place)).collect();
+    let mut is_again: IndexVec<Transition, bool> = IndexVec::filled(false, net.transitions.len());
+    for (marking, edges) in explored.markings.iter().zip(&explored.edges) {
+        let tokens = frame_places.iter().flat_map(|&place| marking.tokens(place));
+        let threads: BTreeSet<i64> = tokens.map(|(token, _)| token[0]).collect();
+        let had_others = net.done.is_some_and(|done| marking.tokens(done).next().is_some());
+        for (firing, _) in edges {
+            is_again[firing.transition] |= had_others;
+            if threads.len() > 1 && solo.steps[firing.transition] {
+                return Err(format!("{} is a step beside others: {threads:?}", firing.transition));
+            }
+        }
+        let stands = |place: &&Place| marking.tokens(**place).next().is_some();
+        if threads.len() > 1
+            && let Some(place) = frame_places.iter().filter(stands).find(|&&place| solo.places[place])
+        {
+            return Err(format!("a frame is on {place} beside others: {threads:?}"));
+        }
+    }
+    for transition in net.transitions.indices().filter(|&transition| solo.steps[transition]) {
+        summary.solo += usize::from(explored.was_enabled[transition]);
+        summary.solo_again += usize::from(is_again[transition]);
     }
     Ok(())
 }
@@ -302,6 +336,14 @@ fn programs_that_hand_over_data() {
     let summary = compare_programs(Rng::test_seed(1), 3 * n_programs(), handover::program);
     let Summary { calm, contested, .. } = summary;
     assert!(calm * 8 > contested && contested * 8 > calm, "{summary:?}");
+}
+
+#[test]
+fn programs_that_wait_for_their_threads() {
+    let summary = compare_programs(Rng::test_seed(1), 5 * n_programs(), joining::program);
+    let Summary { calm, contested, solo, solo_again, .. } = summary;
+    assert!(solo_again > n_programs() && solo > 2 * solo_again, "{summary:?}");
+    assert!(calm > n_programs() / 4 && contested > calm, "{summary:?}");
 }
 
 #[test]
