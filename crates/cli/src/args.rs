@@ -322,23 +322,24 @@ pub(crate) struct FrontArgs {
     /// The largest number of threads, main included, or of processes of a Promela model; at most 255.
     ///
     /// A run that would create more is not followed, and makes the answer unknown. Where it is not given, it is 16, or
-    /// as many as the program can have, where that can be seen and is at most 255; for a model 255, as in SPIN.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    /// as many as the program can have, where that can be seen and is at most 255; for a model 255, as in SPIN. A model that shows how many processes it has at most has
+    /// all of them, whatever is given here.
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub(crate) max_threads: Option<u32>,
     /// The largest depth of calls.
     ///
     /// A run that calls deeper is not followed, and makes the answer unknown.
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    #[arg(long, allow_negative_numbers = true, default_value_t = DEPTH, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) depth: u32,
     /// The largest number of blocks that a thread has at a time from one call of malloc in the source.
     ///
     /// A run that allocates more is not followed, and makes the answer unknown.
-    #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=127))]
+    #[arg(long, allow_negative_numbers = true, default_value_t = BLOCKS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=127))]
     pub(crate) max_blocks: u32,
     /// The largest number of elements of an allocated block whose size is not constant.
     ///
     /// A run that allocates a larger one is not followed, and makes the answer unknown.
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    #[arg(long, allow_negative_numbers = true, default_value_t = ELEMENTS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) max_elements: u32,
 }
 
@@ -347,15 +348,15 @@ pub(crate) struct FrontArgs {
 #[command(next_help_heading = "Search")]
 pub(crate) struct LimitArgs {
     /// Stop after this time: seconds, or with a unit as in 500ms, 10s, 5m, 1h.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
     /// Stop when pdnet takes this much memory, as in 500M, 4G, 4GiB.
     ///
     /// Where it is not given: three quarters of the memory that is free when pdnet starts.
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
     /// Stop after this many states, as in 100000, 5M.
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = parse_count)]
     pub(crate) states: Option<u64>,
     /// Search only the runs with at most this many preemptions: a fast way to bugs.
     ///
@@ -363,14 +364,14 @@ pub(crate) struct LimitArgs {
     /// those with one, and so on. What is found is a violation; where nothing is, the answer is unknown, unless no
     /// run has more preemptions. For assertions, deadlocks, races and formulas that say what always holds. The reduction
     /// `stubborn` is not used.
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) preemptions: Option<u32>,
     /// How many threads of pdnet work on a search.
     ///
     /// The answers are the same for every number, but the run that is shown may be another one each time, and longer: that is why
     /// there is one where nothing is said. A search begins with one thread; the others join when it has become large. Not for
     /// `--preemptions`.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, allow_negative_numbers = true, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) threads: u32,
     /// In which order states are searched.
     ///
@@ -650,6 +651,26 @@ impl FrontArgs {
         }
     }
 
+    /// The bounds and choices on which the net depends that are not as they are by default, in one line.
+    pub(crate) fn chosen(&self) -> String {
+        let mut chosen = String::new();
+        let mut add = |is_chosen: bool, text: String| {
+            if is_chosen {
+                chosen += if chosen.is_empty() { " with " } else { " " };
+                chosen += &text;
+            }
+        };
+        add(self.depth != DEPTH, format!("--depth {}", self.depth));
+        add(self.max_threads.is_some(), format!("--max-threads {}", self.max_threads.unwrap_or(0)));
+        add(self.max_blocks != BLOCKS, format!("--max-blocks {}", self.max_blocks));
+        add(self.max_elements != ELEMENTS, format!("--max-elements {}", self.max_elements));
+        add(self.spurious_wakeups, "--spurious-wakeups".to_owned());
+        add(self.atomicity == Atomicity::Statement, "--atomicity statement".to_owned());
+        add(self.data_model() == Some(DataModel::Ilp32), "--data-model ilp32".to_owned());
+        self.defines.iter().for_each(|define| add(true, format!("-D{define}")));
+        chosen
+    }
+
     /// The options of the way from the program to the net.
     pub(crate) fn lower_options(&self) -> pdnet_front_c::LowerOptions {
         pdnet_front_c::LowerOptions {
@@ -684,6 +705,11 @@ impl From<Fair> for pdnet_check::Fairness {
         }
     }
 }
+
+/// Bounds where none are given: on the depth of calls, and on blocks and elements of the heap.
+const DEPTH: u32 = 64;
+const BLOCKS: u32 = 16;
+const ELEMENTS: u32 = 64;
 
 /// The bound on threads where none is given, and none can be seen.
 const DEFAULT_THREADS: u32 = 16;

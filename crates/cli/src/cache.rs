@@ -8,7 +8,7 @@
 pub(crate) mod fingerprint;
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use pdnet_check::{Fairness, Property, Stats, Trace, Verdict};
@@ -126,15 +126,25 @@ impl Cache {
 /// # Errors
 /// Where the executable cannot be read.
 pub(crate) fn own_build() -> io::Result<String> {
-    std::env::current_exe().and_then(fs::read).map(|executable| build_mark(&executable))
+    build_mark(fs::File::open(std::env::current_exe()?)?)
 }
 
 /// What tells one build of pdnet from another. The executable is large, and nobody makes one that is mistaken for another
-/// on purpose: a quick hash will do, where a digest would take longer than all the rest of a run.
-fn build_mark(executable: &[u8]) -> String {
-    use std::hash::BuildHasher as _;
-    let hash = pdnet_base::FxHashMap::<u8, u8>::default().hasher().hash_one(executable);
-    format!("{} {hash:016x}", executable.len())
+/// on purpose: a quick hash will do, where a digest would take longer than all the rest of a run. It is read piece by piece.
+fn build_mark(executable: impl io::Read) -> io::Result<String> {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    const PIECE: u64 = 1 << 16;
+    let mut hasher = pdnet_base::FxHashMap::<u8, u8>::default().hasher().build_hasher();
+    let (mut executable, mut piece, mut length) = (executable, Vec::new(), 0);
+    loop {
+        piece.clear();
+        executable.by_ref().take(PIECE).read_to_end(&mut piece)?;
+        hasher.write(&piece);
+        length += piece.len();
+        if piece.is_empty() {
+            return Ok(format!("{length} {:016x}", hasher.finish()));
+        }
+    }
 }
 
 #[cfg(test)]

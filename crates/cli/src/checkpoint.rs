@@ -52,6 +52,8 @@ pub(crate) struct Checkpoint {
     last: Instant,
     /// Something could not be written or read. The search goes on, and nothing more is kept.
     is_broken: bool,
+    /// There is something of a search in it.
+    has_search: bool,
 }
 
 impl Checkpoint {
@@ -61,6 +63,9 @@ impl Checkpoint {
     /// Where it cannot be opened, is there and shall be new, is used by another process, or is no such file.
     pub(crate) fn open(path: &Path, resumes: bool, every: Duration) -> Result<Self, String> {
         let name = path.display();
+        if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
+            return Err(format!("`{name}` is no file that a search can be kept in"));
+        }
         let open = if resumes {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
         } else {
@@ -75,13 +80,14 @@ impl Checkpoint {
         if !is_alone(&file, path) {
             return Err(format!("another process keeps its search in `{name}`"));
         }
-        let length = match begin(&mut file).map_err(|error| format!("cannot read `{name}`: {error}"))? {
-            Begun::Checkpoint(length) => length,
-            Begun::OtherVersion => {
-                return Err(format!("`{name}` is a checkpoint of another version of pdnet: remove it"));
-            }
-            Begun::Other => return Err(format!("`{name}` is no checkpoint of pdnet")),
-        };
+        let (length, has_search) =
+            match begin(&mut file).map_err(|error| format!("cannot read `{name}`: {error}"))? {
+                Begun::Checkpoint { length, has_search } => (length, has_search),
+                Begun::OtherVersion => {
+                    return Err(format!("`{name}` is a checkpoint of another version of pdnet: remove it"));
+                }
+                Begun::Other => return Err(format!("`{name}` is no checkpoint of pdnet")),
+            };
         let before = file.metadata().map_or(length, |data| data.len());
         if before > length {
             note(
@@ -92,7 +98,8 @@ impl Checkpoint {
         let cut = file.set_len(length).and_then(|()| file.seek(SeekFrom::End(0)));
         cut.map_err(|error| format!("cannot write `{name}`: {error}"))?;
         let file = BufWriter::new(file);
-        Ok(Self { path: path.to_owned(), file, length, every, last: Instant::now(), is_broken: false })
+        let (path, last) = (path.to_owned(), Instant::now());
+        Ok(Self { path, file, length, every, last, is_broken: false, has_search })
     }
 
     /// Says what is asked in this run, before any search.
@@ -135,7 +142,7 @@ impl Checkpoint {
 
     /// Says that the search was stopped and can go on, if it was kept.
     pub(crate) fn say_kept(&self) {
-        if !self.is_broken {
+        if !self.is_broken && self.has_search {
             note(&self.path, "the search is kept: the same command with `--resume` goes on with it");
         }
     }
@@ -194,8 +201,11 @@ fn read_question(mut record: &[u8]) -> Option<Vec<(String, String)>> {
 
 /// What a file turned out to be.
 enum Begun {
-    /// A checkpoint, of which so many bytes count.
-    Checkpoint(u64),
+    /// A checkpoint, of which so many bytes count, with or without something of a search.
+    Checkpoint {
+        length: u64,
+        has_search: bool,
+    },
     OtherVersion,
     Other,
 }
@@ -209,18 +219,21 @@ fn begin(file: &mut File) -> io::Result<Begun> {
         file.seek(SeekFrom::Start(0))?;
         file.write_all(MAGIC)?;
         file.sync_all()?;
-        return Ok(Begun::Checkpoint(MAGIC.len() as u64));
+        return Ok(Begun::Checkpoint { length: MAGIC.len() as u64, has_search: false });
     }
     if magic != MAGIC {
         return Ok(if magic.starts_with(FAMILY) { Begun::OtherVersion } else { Begun::Other });
     }
-    let mut end = MAGIC.len() as u64;
+    let mut length = MAGIC.len() as u64;
+    let (mut comes, mut has_search) = (false, false);
     read_records(file, &mut |place, search, record| {
+        comes |= search != COMMIT && search != QUESTION;
         if search == COMMIT {
-            end = place + (HEAD + record.len() + TAIL) as u64;
+            length = place + (HEAD + record.len() + TAIL) as u64;
+            has_search = comes;
         }
     })?;
-    Ok(Begun::Checkpoint(end))
+    Ok(Begun::Checkpoint { length, has_search })
 }
 
 /// Shows the records from the present position on, each with its place and its search, up to the first that is not whole.
@@ -274,6 +287,7 @@ impl Keeper for Checkpoint {
         whole.extend_from_slice(record);
         let sum = checksum(&whole);
         whole.extend_from_slice(&sum.to_le_bytes());
+        self.has_search |= search != COMMIT && search != QUESTION;
         let written = self.file.write_all(&whole);
         self.length += whole.len() as u64;
         self.note("write", written);

@@ -11,7 +11,7 @@ use pdnet_report::{
 };
 use pdnet_source::{Diagnostic, Severity};
 
-use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, When};
+use crate::args::{Atomicity, CheckArgs, FrontArgs, ResultFormat, SearchOrder, Store, When};
 use crate::cache::Cache;
 use crate::checks::Check;
 use crate::exit::{ExitStatus, Failure};
@@ -322,6 +322,15 @@ fn notes(args: &CheckArgs, asked: &[String]) -> Vec<String> {
             None => "no reduction was used (--reduce none)",
             Some(_) => "no reduction but slicing was used (--reduce none)",
         };
+        notes.push(note.to_owned());
+    }
+    let limits = &args.limits;
+    let is_alone = limits.preemptions.is_some()
+        || limits.search == Some(SearchOrder::Dfs)
+        || limits.store != Store::Exact;
+    if limits.threads > 1 && is_alone {
+        let note = "what finite runs break was searched by one thread of pdnet: \
+                    --preemptions, --search dfs and --store are not for several (--threads)";
         notes.push(note.to_owned());
     }
     notes

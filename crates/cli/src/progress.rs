@@ -10,6 +10,7 @@ use pdnet_check::{Control, Keeper, Observer, Progress};
 use pdnet_report::human_bytes;
 
 use crate::checkpoint::Checkpoint;
+use crate::session::stderr_width;
 
 /// Shorter searches show nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -102,7 +103,10 @@ impl<'k> Watch<'k> {
         match self.display {
             Display::Hidden => {}
             Display::Line => {
-                let _ = write!(out, "\r\x1b[K{}", self.text(progress));
+                // A line that is wrapped could not be overwritten.
+                let text: String =
+                    self.text(progress).chars().take(stderr_width().saturating_sub(1)).collect();
+                let _ = write!(out, "\r\x1b[K{text}");
                 let _ = out.flush();
                 self.is_shown = true;
             }

@@ -32,10 +32,12 @@ pub(crate) fn question(args: &CheckArgs, net: &Net, properties: &[Property]) -> 
         Store::HashCompact => "hash-compact",
         Store::Bitstate => "bitstate",
     };
+    // The program is another one with other bounds, too: then it is said which.
+    let chosen = args.front.chosen();
     let mark = |digest: String| digest.chars().take(16).collect::<String>();
     vec![
         ("the build of pdnet", format!("{} {}", env!("CARGO_PKG_VERSION"), mark(hex_digest(&[&build])))),
-        ("the program", format!("{name} {}", mark(hex_digest(&[&canonical_net(net)])))),
+        ("the program", format!("{name} {}{chosen}", mark(hex_digest(&[&canonical_net(net)])))),
         ("the properties", format!("{} {}", names.join(", "), mark(hex_digest(&meanings)))),
         ("the fairness", fairness.to_string()),
         ("the reductions", args.reduce.names()),

@@ -146,6 +146,12 @@ fn terminal_width() -> usize {
     said.or_else(asked).filter(|&width: &usize| width > 0).unwrap_or(DEFAULT_WIDTH).max(NARROWEST)
 }
 
+/// The width of the terminal that standard error is.
+pub(crate) fn stderr_width() -> usize {
+    let asked = terminal_size::terminal_size_of(io::stderr());
+    asked.map_or(DEFAULT_WIDTH, |(width, _)| width.0.into()).max(1)
+}
+
 #[expect(clippy::exit, reason = "the user has asked twice, and there is no other way out of a handler")]
 fn leave() {
     // What shells report for a process that the interrupt key has ended.

@@ -131,6 +131,7 @@ fn a_file_about_another_question_is_refused() {
         (1, &["--ltl", "G(a == 7 -> F(b == 1))"][..], "it differs in the program"),
         (0, &["--ltl", "G(a == 8 -> F(b == 1))"], "it differs in the properties"),
         (0, &["--check", "assert"], "it differs in the properties"),
+        (0, &["--ltl", "G(a == 7 -> F(b == 1))", "--depth", "5"], " with --depth 5` now"),
         (
             0,
             &["--ltl", "G(a == 7 -> F(b == 1))", "--fair", "weak"],
@@ -158,7 +159,11 @@ fn a_file_about_another_question_is_refused() {
         for (limit, code) in [(["--timeout", "0"], 5), (["--states", "50"], 5)] {
             let output = pdnet(folder.path(), &[&kept[..], &formula, &limit].concat()).output();
             let output = output.expect("the command runs");
-            assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{stderr}");
+            // Where there was no time for a search, none is kept.
+            let has_search = kept[1] == "kept" || limit[0] == "--states";
+            assert_eq!(stderr.contains("the search is kept"), has_search, "{kept:?} {limit:?}: {stderr}");
         }
     }
     // Limits and threads may be others.
@@ -228,6 +233,7 @@ fn a_file_that_is_there_is_not_written_over() {
     for (name, content, args, phrase) in [
         ("mine.txt", "my notes", &["--checkpoint", "mine.txt"][..], "is there already"),
         ("mine.txt", "my notes", &["--checkpoint", "mine.txt", "--resume"], "is no checkpoint of pdnet"),
+        ("mine.txt", "my notes", &["--checkpoint", "."], "`.` is no file that a search can be kept in"),
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, content).expect("a file");

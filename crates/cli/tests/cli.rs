@@ -168,6 +168,16 @@ fn usage_errors_have_code_1() {
         For more information, try '--help'.
     "#]],
     );
+    check(
+        &["check", "a.c", "--threads", "-1"],
+        &expect![[r#"
+        exit 1
+        --
+        error: invalid value '-1' for '--threads <N>': -1 is not in 1..=256
+
+        For more information, try '--help'.
+    "#]],
+    );
 }
 
 #[test]

@@ -21,7 +21,8 @@ use pdnet_logic::Automaton;
 use pdnet_space::{Atoms, StateId};
 
 use crate::budget::Budget;
-use crate::graph::{Graph, Movers};
+use crate::graph::Graph;
+use crate::model::Movers;
 use crate::nodes::Node;
 use crate::product::Product;
 use crate::sights::Sights;

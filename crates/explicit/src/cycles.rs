@@ -33,7 +33,7 @@
 //! The nodes of a found component are listed after all workers have ended. Then no union is half done, and the nodes of a set are
 //! strongly connected among themselves: the edges that led to a union lie between nodes of the sets that were united.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -42,13 +42,15 @@ use pdnet_check::{Depth, Fairness, MemoryUse, Progress, StopReason};
 
 use crate::budget::Budget;
 use crate::emptiness::{Summary, Witness};
-use crate::graph::{Graph, Movers};
+use crate::graph::Graph;
+use crate::model::Movers;
 use crate::nodes::{Node, NodeTable};
 use crate::notes::Notes;
 use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product};
 use crate::sets::{Claim, MOST_WORKERS, Sets, View};
 use crate::streett;
+use crate::tally::{Takes, Tallies};
 use crate::team::{Leaves, Watch, join, lock};
 
 /// What is known of sets is kept in so many tables, by root.
@@ -68,23 +70,14 @@ pub(crate) struct Cycles {
     /// What is known of sets, by root.
     shards: [Mutex<FxHashMap<u32, Known>>; SHARDS],
     n_known: OwnLine<AtomicUsize>,
-    tallies: Vec<OwnLine<Tally>>,
+    /// The nodes that a worker was the first to see, and the edges of those of which it was the first to be done with.
+    tallies: Tallies,
     /// There is nothing more to be done.
     is_over: AtomicBool,
     /// The answer is known, or will not be.
     is_decided: AtomicBool,
     found: Mutex<Option<Found>>,
     stopped: Mutex<Option<StopReason>>,
-}
-
-/// What a worker lets the others know.
-#[derive(Debug, Default)]
-struct Tally {
-    /// The nodes that it was the first to see.
-    nodes: AtomicUsize,
-    /// The edges of those of which it was the first to be done with.
-    edges: AtomicU64,
-    bytes: AtomicUsize,
 }
 
 /// What is known of a set.
@@ -115,7 +108,7 @@ impl Cycles {
             numbers: Numbers::new(n_states),
             shards: std::array::from_fn(|_| Mutex::default()),
             n_known: OwnLine::default(),
-            tallies: (0..n_workers.clamp(1, MOST_WORKERS)).map(|_| OwnLine::default()).collect(),
+            tallies: Tallies::new(n_workers.clamp(1, MOST_WORKERS)),
             is_over: AtomicBool::new(false),
             is_decided: AtomicBool::new(false),
             found: Mutex::new(None),
@@ -136,7 +129,7 @@ impl Cycles {
     ) -> Result<Option<Witness>, StopReason> {
         let net = product.graph.model.net;
         let mut graphs: Vec<Graph<'_>> =
-            (1..self.tallies.len()).map(|number| product.graph.fork(number)).collect();
+            (1..self.tallies.n_workers()).map(|number| product.graph.fork(number)).collect();
         let mut notes = Vec::new();
         std::thread::scope(|scope| {
             let products = product
@@ -245,33 +238,22 @@ impl Cycles {
     }
 
     pub(crate) fn progress(&self, product: Progress) -> Progress {
-        let (waiting, nodes) = self.bytes();
-        let bytes = waiting + nodes;
-        Progress {
-            states: self.n_nodes() as u64,
-            transitions: self.tallies.iter().map(|tally| tally.edges.load(Ordering::Relaxed)).sum(),
-            frontier: 0,
-            memory_bytes: product.memory_bytes + bytes as u64,
-            depth: product.depth,
-        }
+        self.tallies.progress(self.takes(), Progress { frontier: 0, ..product })
     }
 
     /// What it takes for the paths of the workers, and for what is known of nodes.
-    fn bytes(&self) -> (usize, usize) {
-        let waiting: usize = self.tallies.iter().map(|tally| tally.bytes.load(Ordering::Relaxed)).sum();
+    fn takes(&self) -> Takes {
         let known = self.n_known.load(Ordering::Relaxed) * 2 * size_of::<(u32, Known)>();
-        (waiting, known + self.sets.bytes() + self.numbers.bytes())
+        Takes { waiting: self.tallies.bytes(), nodes: known + self.sets.bytes() + self.numbers.bytes() }
     }
 
     /// What a search that uses the product takes memory for.
     pub(crate) fn memory(&self, product: MemoryUse) -> MemoryUse {
-        let (waiting, nodes) = self.bytes();
-        let (waiting, nodes) = (product.waiting + waiting as u64, product.nodes + nodes as u64);
-        MemoryUse { waiting, nodes, ..product }
+        self.takes().beside(product)
     }
 
     fn n_nodes(&self) -> usize {
-        self.tallies.iter().map(|tally| tally.nodes.load(Ordering::Relaxed)).sum()
+        self.tallies.n_nodes()
     }
 }
 
@@ -422,8 +404,7 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
                 return Ok(());
             }
             Claim::First => {
-                let tally = &self.search.tallies[self.number].nodes;
-                tally.store(tally.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                self.search.tallies.of(self.number).add_nodes(1);
                 if budget.counts_states() {
                     budget.allow_states(self.search.n_nodes())?;
                 }
@@ -510,7 +491,7 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
         }
         self.frames.push(Frame { node, first, next: first, end: self.edges.len() });
         if self.frames.len().is_multiple_of(TOLD) {
-            self.search.tallies[self.number].bytes.store(self.bytes(), Ordering::Relaxed);
+            self.search.tallies.of(self.number).set_bytes(self.bytes());
         }
         let enabled = self.product.last_enabled;
         if let Some(root) = self.roots.last_mut() {
@@ -528,9 +509,7 @@ impl<'c, 'p, 'a> Worker<'c, 'p, 'a> {
             root.node = frame.node;
         }
         if frame.next == frame.end && self.product.nodes.view.finish(frame.node) {
-            let tally = &self.search.tallies[self.number];
-            let n_edges = tally.edges.load(Ordering::Relaxed) + (frame.end - frame.first) as u64;
-            tally.edges.store(n_edges, Ordering::Relaxed);
+            self.search.tallies.of(self.number).add_edges(frame.end - frame.first);
         }
         Ok(())
     }

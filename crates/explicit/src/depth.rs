@@ -32,9 +32,9 @@ use crate::Storage;
 use crate::budget::{Budget, FIRINGS};
 use crate::filter::Filter;
 use crate::goals::{Goal, Goals, Hit};
-use crate::graph::{Model, full};
 use crate::journal::depth::DepthJournal;
 use crate::journal::findings::Findings;
+use crate::model::{Model, full};
 use crate::stepper::Stepper;
 use crate::worker::Counts;
 

@@ -22,10 +22,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pdnet_base::{Idx as _, OwnLine, Slots};
+use pdnet_base::{Idx as _, Slots};
 use pdnet_check::{Fairness, MemoryUse, Progress, StopReason};
 use pdnet_logic::Automaton;
 
@@ -35,6 +35,7 @@ use crate::nodes::{MET, NOT_MET, Node, NodeTable, Visits};
 use crate::notes::Notes;
 use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product, Search};
+use crate::tally::{Takes, Tallies, Tally};
 use crate::team::{Chores, Leaves, Watch, join, lock};
 
 /// So many workers there are: one of them searches.
@@ -68,21 +69,12 @@ pub(crate) struct Divided {
     values: Slots<Box<[AtomicU32]>>,
     page_bytes: AtomicUsize,
     chores: Chores<2>,
-    tallies: [OwnLine<Tally>; WORKERS],
+    /// The nodes that a worker was the first to go to or to claim, and the edges that it has followed, told when it ends.
+    tallies: Tallies,
     /// There is nothing more to be done.
     is_over: AtomicBool,
     found: Mutex<Option<Witness>>,
     stopped: Mutex<Option<StopReason>>,
-}
-
-/// What a worker lets the other one know.
-#[derive(Debug, Default)]
-struct Tally {
-    /// The nodes that it was the first to go to or to claim.
-    nodes: AtomicUsize,
-    /// The edges that it has followed, told when it ends.
-    edges: AtomicU64,
-    bytes: AtomicUsize,
 }
 
 /// Whether a search can be divided: it begins at a node that is only gone through, and many others may be: the automaton can stay there.
@@ -101,7 +93,7 @@ impl Divided {
             values: Slots::new(),
             page_bytes: AtomicUsize::new(0),
             chores: Chores::new(WORKERS),
-            tallies: Default::default(),
+            tallies: Tallies::new(WORKERS),
             is_over: AtomicBool::new(false),
             found: Mutex::new(None),
             stopped: Mutex::new(None),
@@ -170,32 +162,22 @@ impl Divided {
     }
 
     pub(crate) fn progress(&self, product: Progress) -> Progress {
-        let (waiting, nodes) = self.bytes();
-        Progress {
-            states: self.n_nodes() as u64,
-            transitions: self.tallies.iter().map(|tally| tally.edges.load(Ordering::Relaxed)).sum::<u64>(),
-            frontier: 0,
-            memory_bytes: product.memory_bytes + (waiting + nodes) as u64,
-            depth: product.depth,
-        }
+        self.tallies.progress(self.takes(), Progress { frontier: 0, ..product })
     }
 
     /// What a search that uses the product takes memory for.
     pub(crate) fn memory(&self, product: MemoryUse) -> MemoryUse {
-        let (waiting, nodes) = self.bytes();
-        let (waiting, nodes) = (product.waiting + waiting as u64, product.nodes + nodes as u64);
-        MemoryUse { waiting, nodes, ..product }
+        self.takes().beside(product)
     }
 
     /// What it takes for nodes that wait, and for what is known of nodes.
-    fn bytes(&self) -> (usize, usize) {
-        let own: usize = self.tallies.iter().map(|tally| tally.bytes.load(Ordering::Relaxed)).sum();
+    fn takes(&self) -> Takes {
         let values = self.values.bytes() + self.page_bytes.load(Ordering::Relaxed);
-        (own + self.chores.bytes(), values + self.numbers.bytes())
+        Takes { waiting: self.tallies.bytes() + self.chores.bytes(), nodes: values + self.numbers.bytes() }
     }
 
     fn n_nodes(&self) -> usize {
-        self.tallies.iter().map(|tally| tally.nodes.load(Ordering::Relaxed)).sum()
+        self.tallies.n_nodes()
     }
 
     fn page(&self, page: u32) -> &[AtomicU32] {
@@ -222,7 +204,7 @@ struct DividedNodes<'d> {
 
 impl<'d> DividedNodes<'d> {
     fn new(all: &'d Divided, number: usize, is_limited: bool) -> Self {
-        let tally = &all.tallies[number];
+        let tally = all.tallies.of(number);
         Self { all, tally, is_limited, pages: Vec::new(), claimed: VecDeque::new(), seeds: Vec::new() }
     }
 
@@ -256,7 +238,7 @@ impl<'d> DividedNodes<'d> {
     /// One more node that this worker is the first to go to.
     #[inline]
     fn count(&self) {
-        self.tally.nodes.store(self.tally.nodes.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.tally.add_nodes(1);
     }
 
     /// The search has to begin at a node.
@@ -300,7 +282,7 @@ impl<'d> DividedNodes<'d> {
     fn tell_bytes(&self) {
         let bytes = (self.claimed.capacity() + self.seeds.capacity()) * size_of::<u32>()
             + self.pages.capacity() * size_of::<&[AtomicU32]>();
-        self.tally.bytes.store(bytes, Ordering::Relaxed);
+        self.tally.set_bytes(bytes);
     }
 
     /// Whether there may be as many nodes as there are.
@@ -399,7 +381,7 @@ impl Worker<'_, '_, '_> {
         {
             lock(&self.all.stopped).get_or_insert(reason);
         }
-        self.product.nodes.tally.edges.store(self.product.n_edges, Ordering::Relaxed);
+        self.product.nodes.tally.set_edges(self.product.n_edges);
         drop(leaves);
         self.product.notes
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pdnet_base::{Idx as _, Slots};
 use pdnet_space::{StateId, ThreadSet};
 
-use crate::graph::Movers;
+use crate::model::Movers;
 
 /// So many words make a block of records, unless one record is larger.
 const BLOCK: usize = 1 << 13;

@@ -6,7 +6,7 @@ use pdnet_logic::{AutState, Automaton, StateData};
 use pdnet_space::ThreadSet;
 
 use crate::budget::Budget;
-use crate::graph::Movers;
+use crate::model::Movers;
 use crate::nodes::{MET, Visits};
 use crate::product::{Edge, Expansion, Product, Search};
 use crate::scc::components;

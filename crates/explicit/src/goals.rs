@@ -7,8 +7,9 @@ use pdnet_space::{Atoms, Forget, Proviso, Races, State, StateId, States, Step, S
 
 use crate::budget::Budget;
 use crate::continuation::Continuations;
-use crate::graph::{Graph, Model};
+use crate::graph::Graph;
 use crate::invariant::Condition;
+use crate::model::Model;
 use crate::notes::Notes;
 use crate::sights::Sight;
 use crate::stepper::{Asked, Stepper, Stored, reduction, seen_atoms};

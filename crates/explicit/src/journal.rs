@@ -44,7 +44,7 @@ use pdnet_net::Expr;
 
 use crate::Explicit;
 use crate::budget::Budget;
-use crate::graph::Model;
+use crate::model::Model;
 
 /// A record is written when it has so many bytes.
 pub(crate) const RECORD: usize = 1 << 20;

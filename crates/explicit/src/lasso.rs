@@ -8,7 +8,8 @@ use pdnet_space::{StateId, ThreadSet};
 
 use crate::budget::Budget;
 use crate::emptiness::{Summary, Witness};
-use crate::graph::{Graph, Movers};
+use crate::graph::Graph;
+use crate::model::Movers;
 use crate::product::{Edge, Product};
 use crate::sights::Sight;
 use crate::stepper::Real;

@@ -203,7 +203,7 @@ struct Predecessors {
 impl Predecessors {
     fn new(explored: &Explored, graph: &mut Graph<'_>, budget: &mut Budget<'_>) -> Result<Self, StopReason> {
         if u32::try_from(explored.n_edges).is_err() {
-            return Err(crate::graph::full());
+            return Err(crate::model::full());
         }
         let mut first = vec![0_u32; explored.states.len() + 1];
         let mut steps = |visit: &mut dyn FnMut(u32, usize)| -> Result<(), StopReason> {

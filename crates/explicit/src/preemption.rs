@@ -32,10 +32,10 @@ use pdnet_space::{Compiled, Jit, Outcome as StepOutcome, StateId, StateStore, Th
 use crate::Explicit;
 use crate::budget::{Budget, FIRINGS, memory_of};
 use crate::goals::{Goal, Goals, Hit};
-use crate::graph::{Model, full};
 use crate::journal::Question;
 use crate::journal::bounded::{BoundedJournal, Position};
 use crate::journal::findings::Findings;
+use crate::model::{Model, full};
 use crate::stepper::Stepper;
 use crate::worker::Counts;
 

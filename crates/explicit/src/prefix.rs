@@ -5,8 +5,8 @@ use pdnet_check::{Depth, StopReason, Trace};
 use pdnet_logic::{AutState, Automaton};
 
 use crate::budget::Budget;
-use crate::graph::Movers;
 use crate::lasso::{firings, prefix_end};
+use crate::model::Movers;
 use crate::nodes::{MET, Visits as _};
 use crate::product::{Expansion, Product, Search};
 use crate::scc::components;

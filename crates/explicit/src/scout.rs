@@ -12,7 +12,7 @@ use pdnet_net::{Effect, Expr, Firing};
 use pdnet_space::{Outcome, State};
 
 use crate::goals::Goal;
-use crate::graph::Model;
+use crate::model::Model;
 use crate::stepper::{Stepper, Stored};
 
 /// So many states a search may have before scouts are sent out.

@@ -10,11 +10,14 @@ use pdnet_space::{
     Stubborn, Successors, Symmetry, ThreadSet, Unsupported,
 };
 
-use crate::graph::{Model, Movers};
+use crate::model::{Model, Movers};
 use crate::sights::{self, Sight};
 
 /// So many states inside of atomic sections are looked at for one way. A search walks through far fewer after each step.
 const MOST_INSIDE: usize = 1 << 16;
+
+/// So many silent steps are taken at once, before a state is shown and limits are looked at: a thread can compute for very long by itself.
+const MOST_SILENT: u64 = 250;
 
 /// Who takes the steps of a way.
 #[derive(Clone, Copy)]
@@ -303,7 +306,7 @@ impl<'a> Stepper<'a> {
         self.ahead.start_near(&self.compiled.initial());
         if let Some(stubborn) = &self.stubborn {
             // Where there is no room for a step, the search will say so.
-            while self.ahead.advance(stubborn, Some(firings)).unwrap_or(false) {}
+            let _ = advance_far(&mut self.ahead, stubborn, Some(firings));
         }
         let mut start = self.ahead.current().clone();
         start.detach();
@@ -345,10 +348,9 @@ impl<'a> Stepper<'a> {
                 return visit(step, ahead.current_mut(), 1);
             }
             let mut n_steps = 1;
-            while let Some(stubborn) = stubborn.as_ref() {
-                match ahead.advance(stubborn, None) {
-                    Ok(true) => n_steps += 1,
-                    Ok(false) => break,
+            if let Some(stubborn) = stubborn.as_ref() {
+                match advance_far(ahead, stubborn, None) {
+                    Ok(n_silent) => n_steps += n_silent,
                     Err(found) => {
                         error = Some(found);
                         return ControlFlow::Break(()).into();
@@ -587,7 +589,7 @@ impl<'a> Stepper<'a> {
                 // A section is walked through step by step, so that each of its states is come to.
                 let is_inside = compiled.is_in_section(ahead.current());
                 if let Some(stubborn) = stubborn.as_ref() {
-                    while ahead.advance(stubborn, Some(&mut firings)).unwrap_or(false) {}
+                    let _ = advance_far(ahead, stubborn, Some(&mut firings));
                 }
                 let full = ahead.current().clone();
                 stored.apply(compiled, ahead.current_mut());
@@ -633,4 +635,18 @@ impl<'a> Stepper<'a> {
         self.successors.current_mut().copy_from(&start);
         found
     }
+}
+
+/// Takes silent steps, one after the other, and says how many; the firings are added to a trace, if there is one. The first state of all
+/// and those after each step are gone on from in the same way whenever that is done, so that runs are found again.
+fn advance_far(
+    ahead: &mut Successors<'_>,
+    stubborn: &Stubborn,
+    mut trace: Option<&mut Vec<Firing>>,
+) -> Result<u64, Unsupported> {
+    let mut n_steps = 0;
+    while n_steps < MOST_SILENT && ahead.advance(stubborn, trace.as_deref_mut())? {
+        n_steps += 1;
+    }
+    Ok(n_steps)
 }

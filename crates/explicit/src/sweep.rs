@@ -8,16 +8,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pdnet_base::{OwnLine, Slots};
+use pdnet_base::Slots;
 use pdnet_check::{MemoryUse, Progress, StopReason, Trace};
 
 use crate::budget::Budget;
-use crate::graph::{Graph, Movers};
+use crate::graph::Graph;
 use crate::lasso::{firings, prefix_end};
+use crate::model::Movers;
 use crate::nodes::{Node, NodeTable};
 use crate::notes::Notes;
 use crate::numbers::Numbers;
 use crate::product::{Edge, Expansion, Product};
+use crate::tally::{Takes, Tallies};
 use crate::team::{Chores, Leaves, Watch, join, lock};
 
 /// So many nodes are handed over together.
@@ -40,20 +42,13 @@ pub(crate) struct Sweep {
     chores: Chores<1>,
     /// The bytes of the pages of origins.
     page_bytes: AtomicUsize,
-    tallies: Vec<OwnLine<Tally>>,
+    /// The nodes that a worker was the first to meet, and its edges.
+    tallies: Tallies,
     /// There is nothing more to be done.
     is_over: AtomicBool,
     /// The node after which the automaton accepts everything.
     found: Mutex<Option<u32>>,
     stopped: Mutex<Option<StopReason>>,
-}
-
-/// What a worker lets the others know.
-#[derive(Debug, Default)]
-struct Tally {
-    /// The nodes that it was the first to meet.
-    nodes: AtomicUsize,
-    edges: AtomicU64,
 }
 
 impl Sweep {
@@ -64,7 +59,7 @@ impl Sweep {
             origins: Slots::new(),
             chores: Chores::new(n_workers),
             page_bytes: AtomicUsize::new(0),
-            tallies: (0..n_workers).map(|_| OwnLine::default()).collect(),
+            tallies: Tallies::new(n_workers),
             is_over: AtomicBool::new(false),
             found: Mutex::new(None),
             stopped: Mutex::new(None),
@@ -79,14 +74,14 @@ impl Sweep {
     ) -> Result<Option<Trace>, StopReason> {
         let net = product.graph.model.net;
         let mut graphs: Vec<Graph<'_>> =
-            (1..self.tallies.len()).map(|number| product.graph.fork(number)).collect();
+            (1..self.tallies.n_workers()).map(|number| product.graph.fork(number)).collect();
         let mut notes = Vec::new();
         std::thread::scope(|scope| {
             let products = product.share(&mut graphs, |_| SweptNodes(self));
             let mut workers = products.into_iter().enumerate();
             let Some((_, mut first)) = workers.next() else { return };
             self.meet(first.initial, first.initial, Movers::NOBODY);
-            self.tallies[0].nodes.store(1, Ordering::Relaxed);
+            self.tallies.of(0).add_nodes(1);
             self.chores.put(0, vec![first.initial]);
             let mut others = Vec::new();
             for (number, mut product) in workers {
@@ -113,32 +108,19 @@ impl Sweep {
     }
 
     pub(crate) fn progress(&self, product: Progress) -> Progress {
-        let (waiting, nodes) = self.bytes();
-        Progress {
-            states: self.n_nodes() as u64,
-            transitions: self.tallies.iter().map(|tally| tally.edges.load(Ordering::Relaxed)).sum(),
-            frontier: (self.chores.n_waiting(0) * BATCH) as u64,
-            memory_bytes: product.memory_bytes + (waiting + nodes) as u64,
-            depth: None,
-        }
+        let frontier = (self.chores.n_waiting(0) * BATCH) as u64;
+        self.tallies.progress(self.takes(), Progress { frontier, depth: None, ..product })
     }
 
     /// What it takes for nodes that wait, and for what is known of nodes.
-    fn bytes(&self) -> (usize, usize) {
-        let waiting = self.chores.bytes();
+    fn takes(&self) -> Takes {
         let origins = self.origins.bytes() + self.page_bytes.load(Ordering::Relaxed);
-        (waiting, origins + self.numbers.bytes())
+        Takes { waiting: self.chores.bytes(), nodes: origins + self.numbers.bytes() }
     }
 
     /// What a search that uses the product takes memory for.
     pub(crate) fn memory(&self, product: MemoryUse) -> MemoryUse {
-        let (waiting, nodes) = self.bytes();
-        let (waiting, nodes) = (product.waiting + waiting as u64, product.nodes + nodes as u64);
-        MemoryUse { waiting, nodes, ..product }
-    }
-
-    fn n_nodes(&self) -> usize {
-        self.tallies.iter().map(|tally| tally.nodes.load(Ordering::Relaxed)).sum()
+        self.takes().beside(product)
     }
 
     #[inline]
@@ -188,7 +170,7 @@ impl Sweep {
         budget: &mut Budget<'_>,
     ) -> Result<(), StopReason> {
         let (mut edges, mut met): (Vec<Edge>, Vec<u32>) = (Vec::new(), Vec::new());
-        let tally = &self.tallies[number];
+        let tally = self.tallies.of(number);
         loop {
             while let Some(batch) = self.chores.take(0) {
                 for node in batch {
@@ -207,18 +189,17 @@ impl Sweep {
                             .filter(|edge| self.meet(edge.target, node, edge.movers))
                             .map(|edge| edge.target),
                     );
-                    let n_nodes = tally.nodes.load(Ordering::Relaxed) + met.len() - n_before;
-                    tally.nodes.store(n_nodes, Ordering::Relaxed);
-                    tally.edges.store(product.n_edges, Ordering::Relaxed);
+                    tally.add_nodes(met.len() - n_before);
+                    tally.set_edges(product.n_edges);
                     if budget.counts_states() {
-                        budget.allow_states(self.n_nodes())?;
+                        budget.allow_states(self.tallies.n_nodes())?;
                     }
                     if met.len() >= BATCH {
                         self.chores.put(0, std::mem::take(&mut met));
                     }
                 }
                 // Others may wait for what this one has found.
-                if !met.is_empty() && self.chores.n_waiting(0) < self.tallies.len() {
+                if !met.is_empty() && self.chores.n_waiting(0) < self.tallies.n_workers() {
                     self.chores.put(0, std::mem::take(&mut met));
                 }
             }

@@ -8,8 +8,8 @@ use pdnet_space::{Flow, Glance, Outcome as StepOutcome, State, StateId};
 
 use crate::budget::{Budget, FIRINGS};
 use crate::goals::{Goals, Hit};
-use crate::graph::{Model, full};
 use crate::inside::Inside;
+use crate::model::{Model, full};
 use crate::scout::scout;
 use crate::stepper::Stepper;
 use crate::visited::Visited;

@@ -19,7 +19,7 @@
 //! that was started, there is no other thread; and whatever the others did happened before that, in the sense of C11 too, since
 //! each of them was waited for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use pdnet_base::{FxHashSet, IndexVec};
 
@@ -32,7 +32,7 @@ use crate::net::{ArcData, Function, Pattern, Place, Scope, Transition, Transitio
 use crate::protection::only_top_frames_move;
 use crate::{Effect, Expr, Net, PlaceForm, Var};
 
-/// So many frames, threads and cells are there at most in all situations together.
+/// So many frames and cells are there at most in all situations together.
 const MOST: usize = 100_000;
 
 /// Where the first thread is the only one.
@@ -67,9 +67,37 @@ struct Situation {
     /// The number that the next thread gets.
     next: i64,
     /// The other threads that may have frames.
-    live: BTreeSet<i64>,
+    live: Threads,
     /// Cells with known values.
     known: BTreeMap<Cell, i64>,
+}
+
+/// Some threads, by their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Threads([u64; 4]);
+
+impl Threads {
+    /// The word and the bit of a thread, if there is room for it.
+    fn bit(thread: i64) -> Option<(usize, u64)> {
+        let thread = u8::try_from(thread).ok()?;
+        Some((usize::from(thread / 64), 1 << (thread % 64)))
+    }
+
+    fn insert(&mut self, thread: i64) -> Option<()> {
+        let (word, bit) = Self::bit(thread)?;
+        self.0[word] |= bit;
+        Some(())
+    }
+
+    fn remove(&mut self, thread: i64) {
+        if let Some((word, bit)) = Self::bit(thread) {
+            self.0[word] &= !bit;
+        }
+    }
+
+    fn is_empty(self) -> bool {
+        self.0 == [0; 4]
+    }
 }
 
 struct Walk<'n> {
@@ -250,7 +278,7 @@ impl<'n> Walk<'n> {
         is_plain.then(|| Situation {
             frames: vec![*place],
             next: next.default,
-            live: BTreeSet::new(),
+            live: Threads::default(),
             known: BTreeMap::new(),
         })
     }
@@ -299,7 +327,7 @@ impl<'n> Walk<'n> {
                     if let [Pattern::Is(thread)] = token.as_slice()
                         && let Some(thread) = one(thread, &values)
                     {
-                        after.live.remove(&thread);
+                        after.live.remove(thread);
                     }
                 }
                 ArcData::Read { place, key, var, when } => {
@@ -352,9 +380,7 @@ impl<'n> Walk<'n> {
                     goes_on = true;
                 }
                 (0, at) if at == depth + 1 => above = Some(*place),
-                (thread, 0) if thread > 0 => {
-                    after.live.insert(thread);
-                }
+                (thread, 0) if thread > 0 => after.live.insert(thread)?,
                 _ => return None,
             }
         }
@@ -396,7 +422,7 @@ impl<'n> Walk<'n> {
         Some(())
     }
 
-    /// Which cell of a place that is followed a key names.
+    /// Which cell of a place a key names; nothing is known of what is not there.
     fn cell(&self, place: Place, key: &[Expr], values: &Ranges) -> Option<Cell> {
         let net = self.net;
         let one = |expr: &Expr| range_of(expr, values).single();
@@ -415,13 +441,15 @@ impl<'n> Walk<'n> {
             }
             Some(_) | None => 0,
         };
-        Some((place, depth, index.map_or(Some(0), one)?))
+        let index = index.map_or(Some(0), one)?;
+        let is_there = (0..cells.length.map_or(1, i64::from)).contains(&index);
+        is_there.then_some((place, depth, index))
     }
 }
 
 impl Situation {
     fn size(&self) -> usize {
-        self.frames.len() + self.live.len() + self.known.len()
+        1 + self.frames.len() + self.known.len()
     }
 
     /// The value of a cell, where it is known.

@@ -10,12 +10,12 @@ use pdnet_net::{Net, Transition};
 use pdnet_space::{StateId, StateStore, States as _};
 
 use crate::budget::Budget;
-use crate::graph::{Model, full};
 use crate::journal::findings::Findings;
 use crate::journal::states::{StateLog, dense};
 use crate::journal::{
     Contents, Kind, RECORD, append_large, append_rest, give_up, go_on, take_index, take_u32, take_usize,
 };
+use crate::model::{Model, full};
 use crate::preemption::{Found, Later, Node, Tables};
 
 /// What was done.

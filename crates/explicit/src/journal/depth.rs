@@ -11,12 +11,12 @@ use crate::budget::Budget;
 use crate::depth::Packed;
 use crate::filter::Filter;
 use crate::goals::Goals;
-use crate::graph::{Model, full};
 use crate::journal::findings::Findings;
 use crate::journal::{
     Contents, Kind, RECORD, append_large, append_rest, give_up, go_on, put_difference, take_difference,
     take_usize,
 };
+use crate::model::{Model, full};
 use crate::worker::Counts;
 
 /// A depth-first search that is kept.

@@ -14,13 +14,14 @@ use pdnet_space::{StateId, States as _, StoreWorker, ThreadSet};
 
 use crate::budget::Budget;
 use crate::edges::{Draft, LETTER_BITS, Letter, Record, RecordWriter};
-use crate::graph::{Known, Model, Movers, Noted};
+use crate::graph::{Known, Noted};
 use crate::journal::findings::{put_transitions, take_transitions};
 use crate::journal::states::StateLog;
 use crate::journal::{
     Contents, Kind, append_large, append_rest, give_up, go_on, put_bytes, put_signed, take_bytes,
     take_signed, take_u32, take_usize,
 };
+use crate::model::{Model, Movers};
 
 /// A graph that is kept.
 pub(crate) struct GraphJournal {

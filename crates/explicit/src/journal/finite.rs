@@ -12,10 +12,10 @@ use pdnet_check::{Keeper, StopReason};
 use pdnet_space::{SharedStore, StateId, StateStore, States as _};
 
 use crate::budget::Budget;
-use crate::graph::{Model, full};
 use crate::journal::findings::Findings;
 use crate::journal::states::{StateLog, dense};
 use crate::journal::{Contents, Kind, give_up, go_on, take_u32};
+use crate::model::{Model, full};
 use crate::visited::{Kept, Visited as _};
 use crate::worker::Worker;
 

@@ -10,8 +10,8 @@ use pdnet_check::{Keeper, Progress, StopReason};
 use pdnet_space::{Layout, SharedStore, State, StateId, StoreWorker};
 
 use crate::budget::Budget;
-use crate::graph::full;
 use crate::journal::{Contents, Kind, RECORD, put_difference, take_difference, take_u32};
+use crate::model::full;
 
 /// What was kept of the states.
 #[derive(Clone, Debug, Default)]
