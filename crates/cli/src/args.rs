@@ -375,8 +375,8 @@ pub(crate) struct LimitArgs {
     pub(crate) threads: u32,
     /// In which order states are searched.
     ///
-    /// `bfs`: breadth first, which makes runs short. `dfs`: depth first, which comes to deep states sooner; runs may be long. It is for what finite runs break, and by one thread of pdnet; searches for cycles go depth first in any case, and with `dfs`
-    /// the newest thread first.
+    /// `bfs`: breadth first, which makes runs short. `dfs`: depth first, which comes to deep states sooner; runs may be long. It is for what finite runs break, and by one thread of pdnet; searches for cycles go depth
+    /// first in any case, the newest thread first where one thread of pdnet searches, and with `dfs` always.
     #[arg(long, value_enum, value_name = "ORDER", conflicts_with = "preemptions")]
     pub(crate) search: Option<SearchOrder>,
     /// How visited states are kept, for what finite runs break.
