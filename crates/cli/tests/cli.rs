@@ -276,6 +276,15 @@ fn a_violation_has_code_10_and_a_run() {
 }
 
 #[test]
+fn a_flag_of_atomics_is_called_by_its_own_name() {
+    let program = "#include <stdatomic.h>\n#include <assert.h>\nstruct { int n; atomic_flag busy; } many[2];\n\
+                   int main(void) { assert(!atomic_flag_test_and_set(&many[1].busy)); assert(0); }\n";
+    let outcome = Folder::new(&[("flag.c", program)]).pdnet(&["check", "flag.c", "--check", "assert"]);
+    assert_eq!(outcome.code, 10, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("writes many[1].busy = 1\n"), "{}", outcome.stdout);
+}
+
+#[test]
 fn the_same_input_gives_the_same_output() {
     let folder = Folder::new(&[("lost.c", LOST)]);
     let run = || {

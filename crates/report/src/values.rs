@@ -8,6 +8,9 @@ use pdnet_net::{
 /// Longer arrays are cut where final values are shown.
 const MAX_SHOWN_CELLS: u32 = 16;
 
+/// The only member of what the headers declare as a type of its own, such as `atomic_flag`: people call the object itself.
+const ONLY_MEMBER: &str = ".pdnet_value";
+
 /// The name of a cell for people: the object, with the way to the part of it.
 pub(crate) fn cell_name(net: &Net, place: Place, key: &[i64]) -> String {
     let data = &net.places[place];
@@ -24,7 +27,8 @@ pub(crate) fn cell_name(net: &Net, place: Place, key: &[i64]) -> String {
         name = block_name(object, owner.copied(), position / count);
         position %= count;
     }
-    name + &with_indices(&part.path, &part.indices(position))
+    let path = part.path.strip_suffix(ONLY_MEMBER).unwrap_or(&part.path);
+    name + &with_indices(path, &part.indices(position))
 }
 
 /// `node@12#1`, or `node@12#2:1` where each thread numbers its own.
