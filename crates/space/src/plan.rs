@@ -394,6 +394,9 @@ pub(crate) struct Plans {
     twice: Bits,
     /// For states inside of atomic sections.
     inner: Plan,
+    /// Threads with the same future, below one of them; and of threads with the same rivals, one, and who may come between.
+    same_future: Vec<(usize, ThreadSet)>,
+    same_rivals: Vec<(usize, ThreadSet)>,
 }
 
 impl Plans {
@@ -421,6 +424,8 @@ impl Plans {
             once: Bits::NONE,
             twice: Bits::NONE,
             inner: Plan::NONE,
+            same_future: Vec::new(),
+            same_rivals: Vec::new(),
         }
     }
 
@@ -499,15 +504,31 @@ impl Plans {
     /// Finds sets of threads that no thread outside can come between. Each grows out of one of these threads: as long as
     /// some thread outside may come between a member, holds what it waits for, or is one whose end it waits for, it joins.
     pub(crate) fn find_groups(&mut self, state: &State) {
-        let Self { of_thread, awaited, rivals, groups, .. } = self;
+        let Self { of_thread, awaited, rivals, groups, same_future, same_rivals, .. } = self;
         rivals.resize(of_thread.len(), ThreadSet::NONE);
         groups.clear();
+        // Of many threads, most stand where others stand: what is found of one is true of all that are like it.
+        same_future.clear();
+        for thread in state.live.iter() {
+            let future = &of_thread[thread].future;
+            match same_future.iter_mut().find(|(like, _)| of_thread[*like].future == *future) {
+                Some((_, threads)) => threads.insert(thread),
+                None => same_future.push((thread, ThreadSet::single(thread))),
+            }
+        }
+        same_rivals.clear();
         for thread in state.live.iter() {
             let plan = &of_thread[thread];
-            let is_rival = |&other: &usize| other != thread && plan.rivals.meets(&of_thread[other].future);
+            let known = same_rivals.iter().find(|(like, _)| of_thread[*like].rivals == plan.rivals);
+            let others = known.map(|(_, others)| *others).unwrap_or_else(|| {
+                let found =
+                    same_future.iter().filter(|(like, _)| plan.rivals.meets(&of_thread[*like].future));
+                let others = found.fold(ThreadSet::NONE, |set, (_, threads)| set | *threads);
+                same_rivals.push((thread, others));
+                others
+            });
             let itself = ThreadSet::single(thread) | plan.holders | awaited[thread] & state.live;
-            let found = state.live.iter().filter(is_rival);
-            rivals[thread] = found.fold(itself, |set, at| set | ThreadSet::single(at));
+            rivals[thread] = itself | others;
         }
         for thread in state.live.iter().filter(|&thread| of_thread[thread].is_start) {
             let (mut group, mut seen) = (ThreadSet::single(thread), ThreadSet::NONE);
