@@ -68,18 +68,19 @@ impl<'k> Watch<'k> {
         let seconds = self.start.elapsed().as_secs_f64();
         let (rate, growth) = self.rates(progress).unzip();
         format!(
-            "{}: {} states{}{}{}, {}, {seconds:.0} s",
+            "{}: {} states{}, {}, {seconds:.0} s{}{}",
             self.what,
             progress.states,
             rate.map_or_else(String::new, |rate| format!(", {rate:.0} states/s")),
+            // What a narrow terminal has no room for stands at the end.
+            human_bytes(progress.memory_bytes),
             progress.depth.map_or_else(String::new, |depth| format!(", {depth}")),
             // A search for cycles keeps no list of what waits.
             match (progress.frontier, growth.flatten()) {
                 (0, _) => String::new(),
                 (waiting, None) => format!(", {waiting} to expand"),
                 (waiting, Some(growth)) => format!(", {waiting} to expand ({growth:+.0}/s)"),
-            },
-            human_bytes(progress.memory_bytes)
+            }
         )
     }
 
