@@ -61,7 +61,7 @@ impl Protection {
     #[must_use]
     pub fn new(net: &Net, flow: &Flow, impossible: &IndexVec<Transition, bool>) -> Option<Self> {
         Frames::new(net)?;
-        if !only_top_frames_move(net, flow) {
+        if !only_top_frames_move(net, flow) || can_block_in_section(net, flow) {
             return None;
         }
         let calls = Calls::new(net);
@@ -193,6 +193,60 @@ impl Protection {
     fn lock(&self, place: Place, key: &[Expr]) -> Set {
         self.held.as_ref().map_or(0, |held| held.lock(place, key))
     }
+}
+
+/// Whether a thread may be blocked in its atomic section for a moment or forever, in a net in which it does not lose it then. It keeps all
+/// others where they are, also between two steps that nobody else could come between: one who holds a lock, for example, that is waited
+/// for in the section.
+fn can_block_in_section(net: &Net, flow: &Flow) -> bool {
+    let Some(atomic) = net.atomic.filter(|_| !net.atomic_yields) else { return false };
+    let writes = |data: &TransitionData| {
+        data.arcs.iter().find_map(|arc| match arc {
+            ArcData::Write { place, value, .. } if *place == atomic => Some(*value == Expr::Const(0)),
+            _ => None,
+        })
+    };
+    let mut is_inside: IndexVec<Place, bool> = IndexVec::filled(false, net.places.len());
+    let mut waiting: Vec<Place> = Vec::new();
+    let targets = |data: &TransitionData| {
+        let put = |arc: &ArcData| match arc {
+            ArcData::Put { place, .. } if net.is_frame_place(*place) => Some(*place),
+            _ => None,
+        };
+        data.arcs.iter().filter_map(put).collect::<Vec<_>>()
+    };
+    for data in net.transitions.iter().filter(|data| writes(data) == Some(false)) {
+        waiting.extend(targets(data));
+    }
+    // Who is called, starts or is returned to from inside counts as inside, too, which is more than there are.
+    while let Some(place) = waiting.pop() {
+        if std::mem::replace(&mut is_inside[place], true) {
+            continue;
+        }
+        for step in &flow.steps[place] {
+            let data = &net.transitions[step.transition];
+            if writes(data) != Some(true) {
+                waiting.extend(targets(data));
+            }
+        }
+    }
+    let waits_for_tokens = |data: &TransitionData| {
+        data.arcs.iter().skip(1).any(|arc| match arc {
+            ArcData::Take { place, .. } | ArcData::Test { place, .. } | ArcData::Inhibit { place, .. } => {
+                !net.is_frame_place(*place)
+            }
+            _ => false,
+        })
+    };
+    is_inside.iter_enumerated().filter(|(_, is_inside)| **is_inside).any(|(place, _)| {
+        let steps = &flow.steps[place];
+        let is_call_site = steps.iter().any(|step| {
+            let mut arcs = net.transitions[step.transition].arcs.iter().skip(1);
+            arcs.any(|arc| matches!(arc, ArcData::Take { place, .. } if net.is_frame_place(*place)))
+        });
+        steps.iter().any(|step| waits_for_tokens(&net.transitions[step.transition]))
+            || !steps.is_empty() && !is_call_site && !flow.guards_cover(net, place)
+    })
 }
 
 /// Whether a key names the thread that moves, or one that the step starts.

@@ -250,7 +250,7 @@ pub(crate) struct Objects<'a> {
     pub(crate) data: Vec<ObjectData>,
     /// Places where partners are taken from.
     is_meeting: IndexVec<Place, bool>,
-    /// Places at which a thread may be in an atomic section that it could lose.
+    /// Places at which a thread may be in an atomic section.
     pub(crate) is_inside: IndexVec<Place, bool>,
     /// Places at which a rank decides between steps.
     pub(crate) is_ranked: IndexVec<Place, bool>,
@@ -653,12 +653,13 @@ fn meeting_places(net: &Net) -> IndexVec<Place, bool> {
     meetings
 }
 
-/// Where a thread may stand inside of an atomic section, in a net in which sections are lost: where a step puts the frame of
+/// Where a thread may stand inside of an atomic section. (Where it is blocked there it loses it, or keeps all others where they are: in both cases
+/// it matters that others enable its steps.) That is where a step puts the frame of
 /// the thread that it makes the owner, or its own frame from such a place if it leaves alone who is the owner. While
 /// somebody is, only he moves.
 fn inside_places(net: &Net) -> IndexVec<Place, bool> {
     let mut is_inside = IndexVec::filled(false, net.places.len());
-    let Some(atomic) = net.atomic.filter(|_| net.atomic_yields) else { return is_inside };
+    let Some(atomic) = net.atomic else { return is_inside };
     if net.places[atomic].cells().is_none_or(|cells| cells.default != 0) {
         return IndexVec::filled(true, net.places.len());
     }
