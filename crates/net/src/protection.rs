@@ -12,7 +12,10 @@ use crate::impossible::calls::Calls;
 use crate::impossible::held::{Held, Set};
 use crate::net::{ArcData, Pattern, Place, Scope, Transition, TransitionData};
 use crate::solo::Solo;
-use crate::{BinaryOp, Expr, IntType, Net};
+use crate::{Action, BinaryOp, Expr, IntType, Net};
+
+/// So many sections inside of each other are told apart.
+const MOST_NESTED: usize = 3;
 
 /// Why no other thread touches a cell while a frame stands on a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,14 +203,11 @@ impl Protection {
 /// for in the section.
 fn can_block_in_section(net: &Net, flow: &Flow) -> bool {
     let Some(atomic) = net.atomic.filter(|_| !net.atomic_yields) else { return false };
-    let writes = |data: &TransitionData| {
-        data.arcs.iter().find_map(|arc| match arc {
-            ArcData::Write { place, value, .. } if *place == atomic => Some(*value == Expr::Const(0)),
-            _ => None,
-        })
+    let is_end = |data: &TransitionData| data.action == Action::AtomicEnd;
+    let begins = |data: &TransitionData| {
+        let is_written = |arc: &ArcData| matches!(arc, ArcData::Write { place, .. } if *place == atomic);
+        !is_end(data) && data.arcs.iter().any(is_written)
     };
-    let mut is_inside: IndexVec<Place, bool> = IndexVec::filled(false, net.places.len());
-    let mut waiting: Vec<Place> = Vec::new();
     let targets = |data: &TransitionData| {
         let put = |arc: &ArcData| match arc {
             ArcData::Put { place, .. } if net.is_frame_place(*place) => Some(*place),
@@ -215,21 +215,33 @@ fn can_block_in_section(net: &Net, flow: &Flow) -> bool {
         };
         data.arcs.iter().filter_map(put).collect::<Vec<_>>()
     };
-    for data in net.transitions.iter().filter(|data| writes(data) == Some(false)) {
-        waiting.extend(targets(data));
+    // How many sections there may be around each place. Who is called, starts or is returned to from inside counts as inside, too, which
+    // is more than there are.
+    let mut is_met = [(); MOST_NESTED + 1].map(|()| IndexVec::<Place, bool>::filled(false, net.places.len()));
+    let mut waiting: Vec<(Place, usize)> = Vec::new();
+    for data in net.transitions.iter().filter(|data| begins(data)) {
+        waiting.extend(targets(data).into_iter().map(|place| (place, 1)));
     }
-    // Who is called, starts or is returned to from inside counts as inside, too, which is more than there are.
-    while let Some(place) = waiting.pop() {
-        if std::mem::replace(&mut is_inside[place], true) {
+    while let Some((place, level)) = waiting.pop() {
+        if level == 0 || std::mem::replace(&mut is_met[level][place], true) {
             continue;
         }
         for step in &flow.steps[place] {
             let data = &net.transitions[step.transition];
-            if writes(data) != Some(true) {
-                waiting.extend(targets(data));
+            let after = match (begins(data), is_end(data)) {
+                (true, _) => [(level + 1).min(MOST_NESTED); 2],
+                // Beyond the most, it is not known how many there are.
+                (false, true) if level == MOST_NESTED => [level - 1, level],
+                (false, true) => [level - 1; 2],
+                (false, false) => [level; 2],
+            };
+            for place in targets(data) {
+                waiting.extend(after.map(|level| (place, level)));
             }
         }
     }
+    let is_inside: IndexVec<Place, bool> =
+        net.places.indices().map(|place| is_met.iter().any(|met| met[place])).collect::<Vec<_>>().into();
     let waits_for_tokens = |data: &TransitionData| {
         data.arcs.iter().skip(1).any(|arc| match arc {
             ArcData::Take { place, .. } | ArcData::Test { place, .. } | ArcData::Inhibit { place, .. } => {

@@ -229,7 +229,6 @@ const TRAPS: &[Trap] = &[
     trap("a race with a section", SECTION_RACE, "race", None, Violated),
     trap("one access without the lock", ONE_UNPROTECTED, "assert", None, Violated),
     trap("and a race with it", ONE_UNPROTECTED, "race", None, Violated),
-    trap("a wait in an atomic section", AFTER_A_SECTION, "deadlock", None, Violated),
     trap(
         "a step that is put off before others enter sections",
         PUT_OFF_BEFORE_SECTIONS,
@@ -254,6 +253,13 @@ fn ask(question: &str) -> Ask {
         "memory" => Ask::Memory,
         _ => Ask::Ltl(question.to_owned()),
     }
+}
+
+/// Who is blocked in a section keeps all others where they are, so that nothing is merged at all.
+#[test]
+fn where_a_section_may_block_nothing_is_merged() {
+    let blocked = trap("a wait in an atomic section", AFTER_A_SECTION, "deadlock", None, Violated);
+    assert_eq!(walk(&blocked), Err("no steps are merged".to_owned()));
 }
 
 #[test]
